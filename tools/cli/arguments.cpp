@@ -172,8 +172,8 @@ void Arguments::assign_operands(const std::vector<std::string>& words) {
     operands_[i].assign(words.begin() + static_cast<std::ptrdiff_t>(next),
                         words.begin() + static_cast<std::ptrdiff_t>(next + count));
     // As a variable of the shell is that is not set.
-    check<UsageError>(std::ranges::find(operands_[i], "") == operands_[i].end(), "the ", operand.name, " is empty (",
-                      about_.command(), " --help shows the usage)");
+    check<UsageError>(operand.may_be_empty || std::ranges::find(operands_[i], "") == operands_[i].end(), "the ",
+                      operand.name, " is empty (", about_.command(), " --help shows the usage)");
     next += count;
   }
   check<UsageError>(next == words.size(), "unexpected argument '", next < words.size() ? words[next] : "", "'",

@@ -15,6 +15,7 @@ struct Operand {
   std::string help;
   std::size_t minimum = 0;
   std::size_t maximum = 1;
+  bool may_be_empty = false;  // a text that says something without a character
 };
 inline constexpr std::size_t any_number = static_cast<std::size_t>(-1);
 

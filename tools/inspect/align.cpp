@@ -186,8 +186,8 @@ cli::Verb verbs::align() {
        .synopsis = {"MODEL [SOURCE|FILE [TARGET]] [--layer N,...] [--head N] [-o FILE] [--json]"},
        .operands = {{"MODEL", "a sequence-to-sequence model; or an adapter", 1, 1},
                     {"SOURCE", "the source text, or a file with it, or - for standard input, as without it", 0, 1},
-                    {"TARGET", "the target text, or a file with it; none is the model's own, by greedy decoding", 0,
-                     1}}},
+                    {"TARGET", "the target text, or a file with it; none is the model's own, by greedy decoding", 0, 1,
+                     true}}},
       static_cast<int (*)(const cli::Arguments&, const AlignOptions&)>(heddle::align));
 }
 

@@ -195,7 +195,7 @@ cli::Verb verbs::attention() {
                      0, 1},
                     {"SECOND",
                      "the second text of a pair, or the target, likewise; without it, the model's own translation", 0,
-                     1}}},
+                     1, true}}},
       heddle::attention);
 }
 
