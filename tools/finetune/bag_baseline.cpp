@@ -61,7 +61,7 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
 
   FinetuneOptions options;
   options.suit(models::architecture("bag").from_scratch);
-  const auto better = metric == "mean_squared_error" ? training::Better::lower : training::Better::higher;
+  const training::Better better = better_of(metric);
   std::optional<JudgedAnswers> best;
   const auto judged = [&](const std::function<bool()>& stopped) -> std::vector<training::Metric> {
     TaskAnswers answers = answer(*bag.model, data.valid, valid, {}, {.stop = stopped});

@@ -191,7 +191,7 @@ std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& mo
 }
 
 training::Better LabelledTask::better() const {
-  return options_.settings.metric == "mean_squared_error" ? training::Better::lower : training::Better::higher;
+  return better_of(options_.settings.metric);
 }
 
 EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {

@@ -330,6 +330,10 @@ Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Ju
 
 }  // namespace
 
+training::Better better_of(const std::string& metric) {
+  return metric == squared_error ? training::Better::lower : training::Better::higher;
+}
+
 std::string Comparison::text(const std::string& metric) const {
   return concatenate("difference of ", metric, " ", rounded(difference), ", from ", rounded(low), " to ", rounded(high),
                      " with 95 % confidence");

@@ -38,6 +38,9 @@ struct Judge {
   const Baseline* baseline = nullptr;  // with which the model is compared
 };
 
+// Whether lower or higher values of the metric are better.
+training::Better better_of(const std::string& metric);
+
 // Throws UsageError for a metric that the task does not have.
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
                 const TaskAnswers& answers, const Judge& how);
