@@ -17,6 +17,7 @@ GradientTarget Gradient::target() {
     if (lifetime_ == Lifetime::persistent) kept_ = sum_;
     return {sum_, false};
   }
+  by_rows_ = false;
   // Elements taken over by contribute() may be another gradient's too, which must not see this addition.
   if (std::exchange(taken_over_, false) && sum_.is_shared()) sum_ = sum_.copy();
   return {sum_, true};
@@ -27,6 +28,33 @@ Tensor Gradient::adding_target() {
   const GradientTarget here = target();
   if (!here.add) here.tensor.fill(0);
   return here.tensor;
+}
+
+// Sets the sum to zeros, of which none is written where the last sum of rows has been cleared.
+void Gradient::start_rows() {
+  sum_ = kept_.empty() ? Tensor(shape_, dtype_) : kept_;
+  if (!kept_is_zero_) sum_.fill(0);
+  kept_ = sum_;
+  by_rows_ = true;
+  rows_.has.resize(static_cast<std::size_t>(shape_[0]), 0);
+}
+
+Tensor Gradient::adding_target(std::span<const TokenId> rows) {
+  const bool follows = lifetime_ == Lifetime::persistent && !base_ && (by_rows_ || sum_.empty());
+  if (!follows) return adding_target();
+  if (sum_.empty()) start_rows();
+  for (const TokenId row : rows) {
+    char& has = rows_.has[static_cast<std::size_t>(row)];
+    if (std::exchange(has, 1) == 0) rows_.listed.push_back(row);
+  }
+  return sum_;
+}
+
+std::optional<std::vector<Index>> Gradient::rows() const {
+  if (!by_rows_) return std::nullopt;
+  std::vector<Index> sorted = rows_.listed;
+  std::ranges::sort(sorted);
+  return sorted;
 }
 
 void Gradient::contribute(const Tensor& tensor) {
@@ -56,10 +84,17 @@ Tensor Gradient::tensor() const {
 void Gradient::clear() {
   if (base_) {
     base_->clear();
-  } else {
-    sum_ = Tensor();
-    taken_over_ = false;
+    return;
   }
+  if (!sum_.empty()) kept_is_zero_ = by_rows_;
+  if (by_rows_) {
+    for (const Index row : rows_.listed) sum_.narrowed(0, row, 1).fill(0);
+  }
+  for (const Index row : rows_.listed) rows_.has[static_cast<std::size_t>(row)] = 0;
+  rows_.listed.clear();
+  by_rows_ = false;
+  sum_ = Tensor();
+  taken_over_ = false;
 }
 
 Variable leaf(const Tensor& value) {

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -49,12 +50,17 @@ class Gradient {
   GradientTarget target();
   // The tensor to contribute to, holding zeros or earlier contributions: for operations that can only add.
   Tensor adding_target();
+  // The same, for an operation that adds to these rows of a matrix alone; one may occur several times. A persistent
+  // gradient keeps which they are, so that nothing need read or clear all of a large table of which few rows are used.
+  Tensor adding_target(std::span<const TokenId> rows);
   // Contributes a tensor that nothing else reads or writes afterwards, so that it may be taken over instead of copied.
   void contribute(const Tensor& tensor);
 
   bool is_empty() const;  // nothing contributed yet
   Tensor tensor() const;  // the sum so far; empty when is_empty()
   void clear();           // clears the sum; a persistent gradient keeps its memory
+  // The rows that may not be zero, in ascending order; nothing where they are not known.
+  std::optional<std::vector<Index>> rows() const;
 
   // The gradient that owns the elements; for a view, the one that it is a view of.
   const Gradient* root() const { return base_ ? base_->root() : this; }
@@ -63,9 +69,19 @@ class Gradient {
   const Shape shape_;
   const Lifetime lifetime_;
   const DType dtype_;
+  // Of a persistent matrix to which only rows were added so far.
+  struct Rows {
+    std::vector<char> has;      // by row
+    std::vector<Index> listed;  // those that it has
+  };
+  void start_rows();
+
   Tensor sum_;
   Tensor kept_;
+  bool kept_is_zero_ = false;
   bool taken_over_ = false;  // sum_ came whole from contribute()
+  bool by_rows_ = false;     // rows_ has all that may not be zero in sum_
+  Rows rows_;
   std::shared_ptr<Gradient> base_;
   View view_;
 };

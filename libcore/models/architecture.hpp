@@ -18,6 +18,8 @@ struct Preset {
 struct FromScratch {
   double learning_rate = 1e-3, epochs = 10;  // 0 epochs: as many as the number of examples suggests, see trainer.cpp
   Index batch_size = 16;
+  std::string optimizer = "adamw";
+  double weight_decay = 0.01;
 };
 
 struct Architecture {

@@ -17,7 +17,6 @@
 // These are the weights of multinomial naive Bayes. Training then makes them those of a logistic regression that began
 // as one. Source: Wang and Manning 2012, "Baselines and bigrams: simple, good sentiment and topic classification"
 // (NB-SVM).
-#include <bit>
 #include <cmath>
 #include <numeric>
 #include <unordered_set>
@@ -34,8 +33,11 @@ namespace {
 constexpr Index default_width = 32;
 constexpr Index default_buckets = Index(1) << 18;
 // Most n-grams of a new text are in no example; in a row that an example's has, they would speak for its class.
-constexpr std::uint64_t buckets_per_ngram = 8;
-constexpr Index least_buckets = 1024, most_buckets = Index(1) << 22;
+constexpr Index buckets_per_ngram = 8;
+constexpr Index least_buckets = 1024;
+// Of many classes, where that would make files of hundreds of megabytes, fewer rows do: with 77 and with 150 classes a
+// quarter of them has the same accuracy.
+constexpr Index most_numbers = Index(1) << 23;
 
 // A hash on which the meaning of files depends (the finalizer of SplitMix64 over the ids).
 class Hash {
@@ -113,7 +115,7 @@ struct BagConfig : CommonConfig {
   static constexpr const char* arch_name = "bag";
   Index width = 0;  // 0: the number of classes
   Index ngrams = 2;
-  Index buckets = 0;  // 0: eight for each n-gram of the examples, at least
+  Index buckets = 0;  // 0: by the n-grams of the examples
 
   void check(Naming) const {}
   Index table_width() const { return width > 0 ? width : default_width; }
@@ -127,8 +129,9 @@ struct BagConfig : CommonConfig {
       const Features features = features_at(example.text, example.position, ngrams);
       seen.insert(features.hashes.begin(), features.hashes.end());
     }
-    const auto wanted = std::bit_ceil(buckets_per_ngram * static_cast<std::uint64_t>(seen.size()));
-    buckets = std::clamp(static_cast<Index>(wanted), least_buckets, most_buckets);
+    const auto ngrams_seen = static_cast<Index>(seen.size());
+    const Index most = std::max(ngrams_seen, most_numbers / table_width());
+    buckets = std::max(least_buckets, std::min(most, buckets_per_ngram * ngrams_seen));
   }
 
   template <class Self, class Visitor>
@@ -143,9 +146,10 @@ struct BagConfig : CommonConfig {
                 .takes("N"),
             self.ngrams);
     visitor(
-        Field("buckets",
-              "rows of the table that n-grams share by their hash; auto means at least eight for each n-gram of the "
-              "examples")
+        Field(
+            "buckets",
+            "rows of the table that n-grams share by their hash; auto means eight for each n-gram of the examples; of "
+            "many classes fewer, but one at least")
             .range(1, 1 << 30)
             .word(0, "auto")
             .takes("N"),
@@ -296,10 +300,12 @@ class Bag : public Model, public CountedStart {
   std::uint64_t dropout_site_;
 };
 
-// Large steps, in batches that even out their noise: by smaller ones the weights of naive Bayes change too little where
-// its words are far from independent, as in short questions.
+// AdaGrad leaves the rows of words that no text of the batch has as they are, so that a step costs what its texts do,
+// however many words and classes there are. Large steps: by smaller ones the weights of naive Bayes change too little
+// where its words are far from independent, as in short questions, or classes are many.
 Architecture describe_Bag() {
-  return describe<Bag, BagConfig>({}, {.learning_rate = 1e-2, .epochs = 0, .batch_size = 32});
+  return describe<Bag, BagConfig>(
+      {}, {.learning_rate = 0.15, .epochs = 0, .batch_size = 32, .optimizer = "adagrad", .weight_decay = 0});
 }
 
 }  // namespace heddle::models

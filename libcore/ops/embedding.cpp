@@ -63,7 +63,7 @@ Variable embed(const TokenIds& ids, const Variable& table) {
                   if (Section* const backward = Section::current()) {
                     backward->add_bytes(2 * (static_cast<double>(dy.bytes()) - static_cast<double>(bytes)));
                   }
-                  scatter_add(ids, dy, gradient->adding_target());
+                  scatter_add(ids, dy, gradient->adding_target(ids));
                 });
 }
 

@@ -39,7 +39,7 @@ class Adadelta : public Optimizer {
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
   void update(const UpdateStep& step) override {
-    slices_.for_each([&](const Slice& slice) {
+    slices_.for_each(Idle::moves, [&](const Slice& slice) {
       const AdadeltaConstants constants{static_cast<Real>(options_.beta2), static_cast<Real>(options_.epsilon),
                                         static_cast<Real>(step.learning_rate) * slice.rate,
                                         slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0),

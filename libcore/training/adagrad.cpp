@@ -29,7 +29,7 @@ class Adagrad : public Optimizer {
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
   void update(const UpdateStep& step) override {
-    slices_.for_each([&](const Slice& slice) {
+    slices_.for_each(options_.decay() > 0 ? Idle::decays : Idle::stays, [&](const Slice& slice) {
       const AdagradConstants constants{
           static_cast<Real>(options_.epsilon), static_cast<Real>(step.learning_rate) * slice.rate,
           slice.decays ? static_cast<Real>(options_.decay()) : Real(0), static_cast<Real>(step.gradient_scale)};

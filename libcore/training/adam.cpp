@@ -48,7 +48,7 @@ class Adam : public Optimizer {
                                static_cast<Real>(step.gradient_scale),
                                static_cast<Real>(1 / (1 - std::pow(options_.beta1, t))),
                                static_cast<Real>(1 / (1 - std::pow(options_.beta2, t)))};
-    slices_.for_each([&](const Slice& slice) {
+    slices_.for_each(Idle::moves, [&](const Slice& slice) {
       AdamConstants constants = common;
       constants.rate *= slice.rate;
       if (slice.decays) {

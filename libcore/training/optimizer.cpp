@@ -1,6 +1,7 @@
 #include "heddle/training/optimizer.hpp"
 
 #include <cmath>
+#include <numeric>
 #include <string>
 
 #include "heddle/tensor/kernel.hpp"
@@ -29,9 +30,19 @@ double sum_of_squares(const Tensor& tensor) {
   parallel_ranges(tensor.size(), slice_elements, [&](Index begin, Index end) {
     sums[static_cast<std::size_t>(begin / slice_elements)] = sum_of_squares(tensor.data() + begin, end - begin);
   });
-  double sum = 0;
-  for (const double part : sums) sum += part;
-  return sum;
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+double sum_of_squares(const Tensor& table, const std::vector<Index>& rows) {
+  const Index count = static_cast<Index>(rows.size()), width = table.shape()[1];
+  std::vector<double> sums(static_cast<std::size_t>((count + rows_per_task - 1) / rows_per_task), 0.0);
+  parallel_ranges(count, rows_per_task, [&](Index begin, Index end) {
+    double& sum = sums[static_cast<std::size_t>(begin / rows_per_task)];
+    for (Index i = begin; i < end; ++i) {
+      sum += sum_of_squares(table.data() + rows[static_cast<std::size_t>(i)] * width, width);
+    }
+  });
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 }  // namespace
@@ -68,8 +79,10 @@ double gradient_norm(const Parameters& parameters) {
   for (const Parameter& parameter : parameters.all()) {
     if (!parameter.is_trained()) continue;
     const Tensor gradient = parameter.gradient();
-    section.add_bytes(static_cast<double>(gradient.bytes()));
-    sum += sum_of_squares(gradient);
+    const std::optional<std::vector<Index>> rows = parameter.variable.gradient()->rows();
+    const double share = rows ? static_cast<double>(rows->size()) / static_cast<double>(gradient.shape()[0]) : 1;
+    section.add_bytes(share * static_cast<double>(gradient.bytes()));
+    sum += rows ? sum_of_squares(gradient, *rows) : sum_of_squares(gradient);
   }
   return std::sqrt(sum);
 }

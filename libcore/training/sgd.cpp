@@ -1,4 +1,4 @@
-// Gradient descent with momentum: m = momentum m + g, w -= r m, with g + decay w for g.
+// Gradient descent with momentum: m = momentum m + g, w -= r m, with g + decay w for g. Without momentum no m is kept.
 // Source: Polyak 1964, "Some methods of speeding up the convergence of iteration methods".
 #include "heddle/tensor/kernel.hpp"
 #include "heddle/training/optimizer.hpp"
@@ -19,17 +19,24 @@ HEDDLE_KERNEL void update_elements(const SgdConstants& c, Real* w, const Real* g
   }
 }
 
+HEDDLE_KERNEL void descend(const SgdConstants& c, Real* w, const Real* g, Index count) {
+  for (Index i = 0; i < count; ++i) w[i] -= c.rate * (c.gradient_scale * g[i] + c.decay * w[i]);
+}
+
 class Sgd : public Optimizer {
  public:
-  Sgd(const OptimizerOptions& options, Parameters& parameters) : options_(options), slices_(parameters, {"m"}) {}
+  Sgd(const OptimizerOptions& options, Parameters& parameters)
+      : options_(options), slices_(options.momentum > 0 ? Slices(parameters, {"m"}) : Slices(parameters, {})) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
   void update(const UpdateStep& step) override {
-    slices_.for_each([&](const Slice& slice) {
+    const Idle idle = options_.momentum > 0 ? Idle::moves : options_.decay() > 0 ? Idle::decays : Idle::stays;
+    slices_.for_each(idle, [&](const Slice& slice) {
       const SgdConstants constants{
           static_cast<Real>(options_.momentum), static_cast<Real>(step.learning_rate) * slice.rate,
           slice.decays ? static_cast<Real>(options_.decay()) : Real(0), static_cast<Real>(step.gradient_scale)};
+      if (slice.state.empty()) return descend(constants, slice.weights, slice.gradient, slice.count);
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);
     });
   }

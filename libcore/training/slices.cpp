@@ -14,8 +14,6 @@ Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_
       trained.state.emplace_back(parameter.value().shape(), 0);
       state_.push_back({name + "/" + parameter.name, trained.state.back()});
     }
-    // The gradient is read; weights and state are written, too.
-    traffic_ += static_cast<double>(parameter.value().bytes()) * static_cast<double>(3 + 2 * trained.state.size());
     const Index size = parameter.size(), each = Simulation::active() ? size : slice_elements;  // updates nothing
     for (Index begin = 0; begin < size; begin += each) {
       ranges_.push_back({trained_.size(), begin, std::min(size, begin + each)});
@@ -24,10 +22,20 @@ Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_
   }
 }
 
-std::vector<Tensor> Slices::gradients_of_all() const {
-  std::vector<Tensor> gradients;
-  for (const Trained& trained : trained_) gradients.push_back(trained.parameter->gradient());
-  return gradients;
+std::vector<Slices::Work> Slices::work_of(Idle idle) const {
+  std::vector<Work> all;
+  for (const Trained& trained : trained_) {
+    const Parameter& parameter = *trained.parameter;
+    Work work{&trained, parameter.gradient(), std::nullopt, static_cast<double>(parameter.value().bytes())};
+    if (idle == Idle::stays || (idle == Idle::decays && parameter.decay == Decay::no)) {
+      work.rows = parameter.variable.gradient()->rows();
+    }
+    if (work.rows)
+      work.traffic *= static_cast<double>(work.rows->size()) / static_cast<double>(parameter.value().shape()[0]);
+    work.traffic *= static_cast<double>(3 + 2 * trained.state.size());  // the gradient is read, the rest written, too
+    all.push_back(std::move(work));
+  }
+  return all;
 }
 
 }  // namespace heddle::training

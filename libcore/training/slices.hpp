@@ -1,8 +1,10 @@
 // Parameters cut into slices, for rules that update each element from its own gradient and its own state: weights,
-// gradients and state are read once and written once, by all threads.
+// gradients and state are read once and written once, by all threads. Of a table to whose gradient only some rows were
+// added, the other rows are left out if the rule would leave them as they are.
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,8 @@ namespace heddle::training {
 
 // Of a slice, and of what a task of another loop over parameters has.
 inline constexpr Index slice_elements = 32768;
+// Of a table of which some rows alone are visited.
+inline constexpr Index rows_per_task = 256;
 
 // Elements of one parameter.
 struct Slice {
@@ -26,6 +30,9 @@ struct Slice {
   bool decays;
 };
 
+// What a rule does to an element whose gradient is zero.
+enum class Idle { moves, decays, stays };
+
 class Slices {
  public:
   // A state of zeros for each trained parameter and each of these names: "m" becomes "m/decoder/0/…".
@@ -34,21 +41,19 @@ class Slices {
   // Of one parameter after the other.
   const std::vector<StateTensor>& state() const { return state_; }
 
-  // Calls update(slice) for each slice; no two overlap.
+  // Calls update(slice) for each slice in which the rule changes something; no two overlap.
   template <class Update>
-  void for_each(const Update& update) const {
+  void for_each(Idle idle, const Update& update) const {
     Section section("optimizer");
-    section.add_bytes(traffic_);
-    const std::vector<Tensor> gradients = gradients_of_all();
+    const std::vector<Work> work = work_of(idle);
+    for (const Work& of : work) section.add_bytes(of.traffic);
     parallel_for(static_cast<Index>(ranges_.size()), [&](Index task) {
       const Range& range = ranges_[static_cast<std::size_t>(task)];
-      const Trained& trained = trained_[range.of];
-      std::vector<Real*> state;
-      for (const Tensor& tensor : trained.state) state.push_back(tensor.data() + range.begin);
-      update(Slice{trained.parameter->value().data() + range.begin, gradients[range.of].data() + range.begin, state,
-                   range.end - range.begin, static_cast<Real>(trained.parameter->rate),
-                   trained.parameter->decay == Decay::yes});
+      if (!work[range.of].rows) update_range(work[range.of], range.begin, range.end, update);
     });
+    for (const Work& of : work) {
+      if (of.rows) update_rows(of, update);
+    }
   }
 
  private:
@@ -60,12 +65,38 @@ class Slices {
     std::size_t of;  // trained_
     Index begin, end;
   };
-  std::vector<Tensor> gradients_of_all() const;
+  // Of one parameter in one step.
+  struct Work {
+    const Trained* trained;
+    Tensor gradient;
+    std::optional<std::vector<Index>> rows;  // nothing: all elements
+    double traffic;                          // bytes read and written
+  };
+  std::vector<Work> work_of(Idle idle) const;
+
+  template <class Update>
+  static void update_range(const Work& work, Index begin, Index end, const Update& update) {
+    std::vector<Real*> state;
+    for (const Tensor& tensor : work.trained->state) state.push_back(tensor.data() + begin);
+    const Parameter& parameter = *work.trained->parameter;
+    update(Slice{parameter.value().data() + begin, work.gradient.data() + begin, state, end - begin,
+                 static_cast<Real>(parameter.rate), parameter.decay == Decay::yes});
+  }
+
+  template <class Update>
+  static void update_rows(const Work& work, const Update& update) {
+    const Index width = work.gradient.shape()[1];
+    parallel_ranges(static_cast<Index>(work.rows->size()), rows_per_task, [&](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        const Index first = (*work.rows)[static_cast<std::size_t>(i)] * width;
+        update_range(work, first, first + width, update);
+      }
+    });
+  }
 
   std::vector<StateTensor> state_;
   std::vector<Trained> trained_;
   std::vector<Range> ranges_;
-  double traffic_ = 0;  // bytes read and written by an update
 };
 
 }  // namespace heddle::training

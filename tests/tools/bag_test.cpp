@@ -58,6 +58,23 @@ TEST_CASE("bag: few examples are read up to twenty times, many four times, in ba
   CHECK(steps("some.tsv --epochs 3 --batch-size 16") == 3 * 320 / 16);
 }
 
+TEST_CASE("bag: learns by AdaGrad; another rule wants a rate, and has its own settings") {
+  const Labelled corpus;
+  const std::string command = bag + "classify --train texts.tsv -o x.h5 ";
+  const auto sets = [&](const std::string& options, const std::string& line) {
+    return contains(corpus.must(command + options + " --print-config").out, line + "\n");
+  };
+  CHECK(sets("", "# optimizer = adagrad"));
+  CHECK(sets("", "# learning-rate = 0.15"));
+  CHECK(sets("", "# weight-decay = 0"));
+  CHECK(sets("--weight-decay 0.5", "\nweight-decay = 0.5"));
+  corpus.refused(command + "--optimizer sgd", 2, "--optimizer sgd: --learning-rate X is missing; 0.15");
+  CHECK(sets("--optimizer sgd --learning-rate 0.5", "\noptimizer = sgd"));
+  CHECK(sets("--optimizer sgd --learning-rate 0.5", "\nlearning-rate = 0.5"));
+  corpus.must(command + "--optimizer sgd --learning-rate 0.5 --momentum 0");
+  CHECK(corpus.evaluated("classify x.h5 texts.tsv")["accuracy"] == 1.0);
+}
+
 TEST_CASE("bag: pairs, tags and numbers") {
   const Labelled corpus;
   corpus.must(bag + "pair --train pairs.tsv -o p.h5");
@@ -77,6 +94,25 @@ TEST_CASE("bag: an interrupted run continues to the same bits, and another shape
   corpus.refused(command + "-o parts.h5 --ngrams 3", 2, "--ngrams");
   corpus.must(command + "-o parts.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
+}
+
+TEST_CASE("bag: a finished model of another shape is replaced, also where the shape is left to the examples again") {
+  const Labelled corpus;
+  const std::string command = bag + "classify --train texts.tsv -o bag.h5 ";
+  const auto shape = [&](const std::string& field) {
+    return parse_json(corpus.must("inspect bag.h5 --json").out)["config"][field];
+  };
+  corpus.must(command + "--buckets 77 --ngrams 3");
+  CHECK(shape("buckets") == 77);
+  const auto replaced = [&](const std::string& options) {
+    return corpus.must("finetune --arch bag --task classify --train texts.tsv -o bag.h5 " + options).err;
+  };
+  CHECK(contains(replaced("--ngrams 3"), "--buckets was 77 and is auto now"));
+  CHECK(shape("buckets") == 1024);
+  CHECK(contains(replaced(""), "--ngrams was 3 and is 2 now"));
+  CHECK(shape("ngrams") == 2);
+  CHECK(contains(replaced(""), "is finished"));
+  CHECK(contains(replaced("--arch encoder --layers 1 --width 8 --heads 1"), "--arch was bag and is encoder now"));
 }
 
 TEST_CASE("new models: other architectures learn from examples alone, with a tokenizer that is given") {

@@ -45,12 +45,21 @@ void complete(FinetuneOptions& options, const cli::Arguments& arguments) {
   const bool has_length = arguments.given("epochs") || arguments.given("steps");
   if (models::has_own_head(options.settings.task) && !has_length) options.setup.training.epochs = 4;
   if (!options.begins_new() || !arguments.given("arch")) return;
-  const double learning_rate = options.setup.schedule.learning_rate, epochs = options.setup.training.epochs;
-  const Index batch_size = options.setup.training.batch_size;
-  options.suit(models::architecture(options.model.shape.arch()).from_scratch);
-  if (learning_rate != training::automatic_rate) options.setup.schedule.learning_rate = learning_rate;
-  if (arguments.given("batch_size")) options.setup.training.batch_size = batch_size;
-  if (has_length) options.setup.training.epochs = epochs;
+  const TrainingSetup asked = options.setup;
+  const models::FromScratch& suited = models::architecture(options.model.shape.arch()).from_scratch;
+  options.suit(suited);
+  TrainingSetup& setup = options.setup;
+  if (asked.schedule.learning_rate != training::automatic_rate) {
+    setup.schedule.learning_rate = asked.schedule.learning_rate;
+  }
+  if (arguments.given("batch_size")) setup.training.batch_size = asked.training.batch_size;
+  if (has_length) setup.training.epochs = asked.training.epochs;
+  if (arguments.given("weight_decay")) setup.optimizer.weight_decay = asked.optimizer.weight_decay;
+  if (!arguments.given("optimizer") || asked.optimizer.optimizer == suited.optimizer) return;
+  check<UsageError>(asked.schedule.learning_rate != training::automatic_rate, "--optimizer ", asked.optimizer.optimizer,
+                    ": --learning-rate X is missing; ", suited.learning_rate, ", the default of --arch ",
+                    options.model.shape.arch(), ", is for ", suited.optimizer);
+  setup.optimizer = asked.optimizer;
 }
 
 void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments) {

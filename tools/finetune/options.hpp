@@ -165,6 +165,8 @@ struct FinetuneOptions {
     setup.schedule.learning_rate = scratch.learning_rate;
     setup.training.batch_size = scratch.batch_size;
     setup.training.epochs = scratch.epochs;
+    setup.optimizer.optimizer = scratch.optimizer;
+    setup.optimizer.weight_decay = scratch.weight_decay;
   }
 
   // Whether the model is a new one, not that of `from`.
@@ -238,10 +240,12 @@ struct FinetuneRecord {
 
   TrainingRecord training;
   FinetuneSettings settings;
+  std::string shape;  // of a new model, as asked for
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     TrainingRecord::visit(self.training, visitor);
+    visitor(Field("shape", "shape that was asked for of a new model"), self.shape);
     visitor(Field(section, "what the model is trained for, and how"), self.settings);
   }
 };

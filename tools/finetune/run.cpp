@@ -75,6 +75,11 @@ void check_same_model(const FinetuneOptions& options, const formats::ModelFile& 
       {"dropout"});
 }
 
+// What the options say of the shape of a new model; nothing of another one.
+std::string asked_shape(const FinetuneOptions& options, const cli::Arguments& arguments) {
+  return options.begins_new() ? options.model.shape.text(arguments) : "";
+}
+
 // The model without memory for its weights.
 std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& config) {
   const Simulation simulation;
@@ -158,7 +163,7 @@ void check_same_options(const FinetuneOptions& options, const formats::ModelFile
   }
   const std::string& path = file.file().path();
   const auto record = record_of<FinetuneRecord>(file);
-  check_same_model(options, file, arguments);
+  ModelOptions::check_unchanged(asked_shape(options, arguments), record.shape, path);
   check_same_validation(options.valid, file);
   FinetuneSettings settings = options.settings;
   settings.select = resolved(settings.select, evaluates(options), "--valid or --folds");
@@ -266,7 +271,8 @@ void FinetuneRun::save(const std::string& path, Contents contents) const {
   formats::SavedTask saved{*loaded_->model, loaded_->tokenizer.model(), session_->history(), provenance_};
   if (loaded_->source_tokenizer) saved.source_tokenizer = &loaded_->source_tokenizer->model();
   saved.training = [&](formats::ModelWriter& writer) {
-    write_record(writer, FinetuneRecord{session_->record(), options_.settings}, contents, session_->tensors());
+    const FinetuneRecord record{session_->record(), options_.settings, asked_shape(options_, arguments_)};
+    write_record(writer, record, contents, session_->tensors());
   };
   const FinetuneSettings& settings = options_.settings;
   if (settings.adapts()) {

@@ -1,5 +1,6 @@
 #include "tools/training/model_options.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <variant>
@@ -9,6 +10,8 @@
 namespace heddle {
 
 namespace {
+
+constexpr const char* change_advice = " now; use the previous value, or --restart to start over";
 
 using Value = std::variant<bool, Index, double, std::string>;
 
@@ -92,6 +95,28 @@ models::ModelConfig ModelOptions::chosen(const cli::Arguments& arguments, const 
   return config;
 }
 
+std::string ModelOptions::text(const cli::Arguments& arguments) const {
+  models::ModelConfig config = chosen(arguments, nullptr);
+  std::string text = "arch " + config.arch();
+  for_each_field(config, [&](const Field& field, const auto& value) {
+    text += concatenate("\n", field.option(), " ", text_of_value(field, value));
+  });
+  return text;
+}
+
+void ModelOptions::check_unchanged(const std::string& now, const std::string& then, const std::string& path) {
+  const std::vector<std::string> new_lines = split(now, '\n'), old_lines = split(then, '\n');
+  for (std::size_t i = 0; i < std::min(new_lines.size(), old_lines.size()); ++i) {
+    if (new_lines[i] == old_lines[i]) continue;
+    const auto value = [](const std::string& line) {
+      return line.empty() ? "that of --from" : line.substr(line.find(' ') + 1);
+    };
+    const std::string& named = new_lines[i].empty() ? old_lines[i] : new_lines[i];
+    throw UsageError(concatenate(path, ": --", named.substr(0, named.find(' ')), " was ", value(old_lines[i]),
+                                 " and is ", value(new_lines[i]), change_advice));
+  }
+}
+
 void ModelOptions::show(models::ModelConfig config) {
   arch_ = config.arch();
   const auto shown = values_of(config);
@@ -116,13 +141,13 @@ void ModelOptions::check_agrees(const models::ModelConfig& config, const cli::Ar
 }
 
 void ModelOptions::check_unchanged(models::ModelConfig now, models::ModelConfig then, const std::string& path) {
-  const std::string advice = " now; use the previous value, or --restart to start over";
-  check<UsageError>(now.arch() == then.arch(), path, ": --arch was ", then.arch(), " and is ", now.arch(), advice);
+  check<UsageError>(now.arch() == then.arch(), path, ": --arch was ", then.arch(), " and is ", now.arch(),
+                    change_advice);
   const auto before = values_of(then);
   for_each_field(now, [&]<class T>(const Field& field, const T& value) {
     const T& old = as<T>(before, field);
     check<UsageError>(value == old, path, ": --", field.option(), " was ", text_of_value(field, old), " and is ",
-                      text_of_value(field, value), advice);
+                      text_of_value(field, value), change_advice);
   });
 }
 

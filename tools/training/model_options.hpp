@@ -29,6 +29,12 @@ class ModelOptions {
   // Throws UsageError, "PATH: --layers was 2 and is 4 now; …", if two models differ.
   static void check_unchanged(models::ModelConfig now, models::ModelConfig then, const std::string& path);
 
+  // All that the command line and the defaults say of the shape of a new model, a line "NAME VALUE" for each option.
+  std::string text(const cli::Arguments& arguments) const;
+  // Throws UsageError, "PATH: --ngrams was 2 and is 3 now; …", if two such texts differ. That of another model is
+  // empty.
+  static void check_unchanged(const std::string& now, const std::string& then, const std::string& path);
+
   const std::string& arch() const { return arch_; }
 
   // Visits `arch` and each field of any architecture. A field that only some architectures have needs one of these.

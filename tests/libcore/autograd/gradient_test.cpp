@@ -69,3 +69,42 @@ TEST_CASE("gradient: a persistent one keeps its memory from step to step and tak
     CHECK(gradient.tensor().elements() == std::vector<Real>(4, 2));
   }
 }
+
+TEST_CASE("gradient: of a table to which rows alone are added, these are known, and the others stay zero") {
+  Gradient gradient({4, 2}, Gradient::Lifetime::persistent);
+  CHECK_FALSE(gradient.rows().has_value());
+  const auto add = [&](const std::vector<TokenId>& rows, Real value) {
+    const Tensor target = gradient.adding_target(rows);
+    for (const TokenId row : rows) target[row * 2] += value;
+  };
+  for (int step = 0; step < 2; ++step) {
+    add({3, 1, 3}, 1);
+    add({1}, 5);
+    CHECK(gradient.rows() == std::vector<Index>{1, 3});
+    CHECK(gradient.tensor().elements() == std::vector<Real>{0, 0, 6, 0, 0, 0, 2, 0});
+    gradient.clear();
+    CHECK(gradient.is_empty());
+    CHECK_FALSE(gradient.rows().has_value());
+  }
+  add({0}, 1);
+  CHECK(gradient.rows() == std::vector<Index>{0});
+  CHECK(gradient.tensor().elements() == std::vector<Real>{1, 0, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("gradient: whatever else is contributed, before or after rows, no row is known to be zero") {
+  const std::vector<TokenId> second{1};
+  Gradient gradient({2, 1}, Gradient::Lifetime::persistent);
+  gradient.contribute(Tensor({2, 1}, {3, 4}));
+  gradient.adding_target(second)[1] += 1;
+  CHECK_FALSE(gradient.rows().has_value());
+  CHECK(gradient.tensor().elements() == std::vector<Real>{3, 5});
+  gradient.clear();
+  gradient.adding_target(second)[1] += 1;
+  CHECK(gradient.rows() == std::vector<Index>{1});
+  gradient.contribute(Tensor({2, 1}, {3, 4}));
+  CHECK_FALSE(gradient.rows().has_value());
+  CHECK(gradient.tensor().elements() == std::vector<Real>{3, 5});
+  gradient.clear();
+  gradient.adding_target(second);
+  CHECK(gradient.tensor().elements() == std::vector<Real>{0, 0});
+}

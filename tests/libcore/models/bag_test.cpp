@@ -142,7 +142,7 @@ TEST_CASE("bag: counts n-grams too, and a model of another width does not start 
   CHECK_FALSE(other.start_from_counts(reviews()));
 }
 
-TEST_CASE("bag: the examples decide the width, and the rows for at least eight of each n-gram") {
+TEST_CASE("bag: the examples decide the width and the rows, eight for each n-gram, fewer of many classes") {
   models::ModelConfig config = bag(0, 2, 0);
   const auto examples = reviews();
   config->fit_examples(models::counted_examples(examples, models::Task::classify), 2);
@@ -152,6 +152,17 @@ TEST_CASE("bag: the examples decide the width, and the rows for at least eight o
   models::ModelConfig given = bag(7, 2, 9);
   given->fit_examples(models::counted_examples(examples, models::Task::classify), 2);
   CHECK(given == bag(7, 2, 9));
+  // 2,000 pairs of tokens, each once.
+  data::TaskExample long_text;
+  long_text.label = 0;
+  for (TokenId id = 0; id <= 2000; ++id) long_text.sequence.ids.push_back(id);
+  const std::vector<data::TaskExample> pairs{long_text};
+  const std::pair<Index, Index> rows_by_classes[] = {{2, 16000}, {1000, 8388}, {100000, 2000}};
+  for (const auto& [classes, rows] : rows_by_classes) {
+    models::ModelConfig fitted = bag(0, 2, 0);
+    fitted->fit_examples(models::counted_examples(pairs, models::Task::classify), classes);
+    CHECK(fitted == bag(classes, 2, rows));
+  }
 }
 
 }  // namespace bag_tests

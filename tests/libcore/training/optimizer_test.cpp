@@ -270,6 +270,66 @@ TEST_CASE("optimizers: of a parameter that several tasks share, each element has
   CHECK(wrong == 0);
 }
 
+namespace {
+
+// A table of more rows than one task takes, and as many numbers that do not decay.
+struct Tables {
+  static constexpr Index rows = 700, width = 3;
+  Parameters parameters{1};
+  Variable decaying, other;
+
+  Tables() {
+    const Scope scope(parameters, "");
+    decaying = scope.parameter("decaying", {rows, width}, Initializer::normal(1), Decay::yes);
+    other = scope.parameter("other", {rows, width}, Initializer::normal(1), Decay::no);
+    parameters.allocate_gradients();
+  }
+  // Adds to every `every`-th row, which the gradient knows if by_rows.
+  void set_gradients(Index every, bool by_rows) {
+    parameters.clear_gradients();
+    std::vector<TokenId> visited;
+    for (Index row = 0; row < rows; row += every) visited.push_back(static_cast<TokenId>(row));
+    for (const Variable* table : {&decaying, &other}) {
+      Gradient& gradient = *table->gradient();
+      const Tensor target = by_rows ? gradient.adding_target(visited) : gradient.adding_target();
+      for (const TokenId row : visited) {
+        for (Index j = 0; j < width; ++j) target[row * width + j] += static_cast<Real>(std::sin(row + j) + 2);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "optimizers: a gradient that knows its rows has the same norm, and every rule updates from it the same bits") {
+  for (const std::string& rule : optimizer_names()) {
+    for (const auto& [decay, momentum] : {std::pair(0.0, 0.0), std::pair(0.3, 0.0), std::pair(0.0, 0.9)}) {
+      CAPTURE(rule);
+      CAPTURE(decay);
+      Tables rows, whole;
+      OptimizerOptions options = options_of(rule, decay);
+      options.momentum = momentum;
+      const auto by_rows = make_optimizer(options, rows.parameters);
+      const auto as_whole = make_optimizer(options, whole.parameters);
+      for (int t = 0; t < 6; ++t) {
+        const Index every = t % 2 == 0 ? 2 : 3;
+        rows.set_gradients(every, true);
+        whole.set_gradients(every, false);
+        REQUIRE(rows.decaying.gradient()->rows().has_value());
+        CHECK(gradient_norm(rows.parameters) == doctest::Approx(gradient_norm(whole.parameters)).epsilon(1e-12));
+        by_rows->update({.step = t, .learning_rate = 0.05, .gradient_scale = 0.5});
+        as_whole->update({.step = t, .learning_rate = 0.05, .gradient_scale = 0.5});
+      }
+      CHECK(rows.decaying.value().elements() == whole.decaying.value().elements());
+      CHECK(rows.other.value().elements() == whole.other.value().elements());
+      for (std::size_t i = 0; i < by_rows->state().size(); ++i) {
+        CHECK(by_rows->state()[i].value.elements() == as_whole->state()[i].value.elements());
+      }
+    }
+  }
+}
+
 TEST_CASE("optimizer: frozen parameters stay, others learn at their own rate") {
   Parameters parameters(ParameterSource(1).trained_at([](std::string_view name) {
     return name == "a" ? 0.0 : name == "b" ? 0.5 : 1.0;
