@@ -2,13 +2,19 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/printable.hpp"
+#include "heddle/base/strings.hpp"
+#include "heddle/data/label_set.hpp"
 #include "heddle/text/spelling.hpp"
 
 namespace heddle::formats {
 
+std::string_view label_in(std::string_view field) {
+  return trimmed(field, " \t");
+}
+
 void check_label(std::string_view label, const Place& place) {
   check<DataError>(!label.empty(), place, ": the label is empty");
-  check<DataError>(is_printable(label), place, ": the label ", text::quoted(label),
+  check<DataError>(is_printable(label), place, ": the label ", text::shown(label),
                    " is not UTF-8 text without control characters");
 }
 
@@ -16,7 +22,9 @@ void check_labels(const std::vector<data::LabelledText>& examples, std::string_v
   Index empty = 0, first = 0;
   for (const data::LabelledText& example : examples) {
     if (!example.label.empty()) {
-      check_label(example.label, {file, example.line});
+      check<DataError>(is_printable(example.label), Place{file, example.line}, ": the label ",
+                       text::shown(example.label), " is not UTF-8 text without control characters; if it is a text, ",
+                       data::swapped_columns);
     } else if (empty++ == 0) {
       first = example.line;
     }

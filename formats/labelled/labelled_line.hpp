@@ -19,6 +19,8 @@ enum class Gold { given, absent };
 // The texts of an example. Of a pair, the first is the source and the second the target.
 enum class Texts { one, two, pair };
 
+// A label of a file, without the blanks around it.
+std::string_view label_in(std::string_view field);
 // Throws DataError unless the label is UTF-8 text without control characters, and not empty.
 void check_label(std::string_view label, const Place& place);
 // The same of a whole file: throws DataError that names the first empty label and counts them, or another bad one.

@@ -1,5 +1,6 @@
 #include "heddle/data/label_set.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -7,6 +8,7 @@
 #include "heddle/base/error.hpp"
 #include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
+#include "heddle/text/spelling.hpp"
 
 namespace heddle::data {
 
@@ -15,8 +17,11 @@ namespace {
 // The names, shortened where there are many.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 20;
-  if (names.size() <= most) return join(names);
-  return join({names.begin(), names.begin() + most}) + concatenate(" and ", names.size() - most, " more");
+  std::vector<std::string> some(names.begin(),
+                                names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size())));
+  for (std::string& name : some) name = text::shortened(name);
+  if (names.size() <= most) return join(some);
+  return join(some) + concatenate(" and ", names.size() - most, " more");
 }
 
 }  // namespace
@@ -37,8 +42,10 @@ std::optional<Index> LabelSet::find(std::string_view name) const {
 Index LabelSet::id(std::string_view name, std::string_view file, Index line) const {
   if (const std::optional<Index> known = find(name)) return *known;
   const std::string near = nearest(name, names_);
-  throw DataError(concatenate(file, ":", line, ": unknown label '", name, "'; the model has ", listed(names_),
-                              near.empty() ? "" : "; did you mean '" + near + "'?"));
+  const bool is_sentence = std::ranges::count(name, ' ') >= 3;
+  throw DataError(concatenate(file, ":", line, ": unknown label ", text::shown(name), "; the model has ",
+                              listed(names_), near.empty() ? "" : "; did you mean '" + near + "'?",
+                              is_sentence ? concatenate("; if it is a text, ", swapped_columns) : ""));
 }
 
 LabelSet labels_of(std::span<const LabelledText> examples) {

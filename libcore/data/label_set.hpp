@@ -13,6 +13,9 @@
 
 namespace heddle::data {
 
+// Ends a message about a label that looks like a text.
+inline constexpr const char* swapped_columns = "the columns are swapped: --label-column and --text-column name them";
+
 class LabelSet {
  public:
   LabelSet() = default;

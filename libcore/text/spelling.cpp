@@ -3,6 +3,7 @@
 #include <array>
 #include <ostream>
 
+#include "heddle/base/printable.hpp"
 #include "heddle/text/unicode.hpp"
 
 namespace heddle::text {
@@ -136,6 +137,16 @@ std::string spell(TokenizerKind kind, std::string_view bytes) {
 std::ostream& operator<<(std::ostream& out, const Quoted& text) {
   constexpr std::size_t most = 60;
   return out << '\'' << escape(text.bytes.substr(0, most)) << (text.bytes.size() > most ? "…'" : "'");
+}
+
+std::string shortened(std::string_view text) {
+  constexpr std::uint64_t most = 40;
+  const std::size_t end = offset_of_character(text, most);
+  return printable(text.substr(0, end)) + (end < text.size() ? "…" : "");
+}
+
+std::string shown(std::string_view text) {
+  return "'" + shortened(text) + "'";
 }
 
 std::optional<std::string> unspell(TokenizerKind kind, std::string_view spelling) {

@@ -39,4 +39,10 @@ inline Quoted quoted(std::string_view bytes) {
 }
 std::ostream& operator<<(std::ostream& out, const Quoted& text);
 
+// A label, a word or a sentence in a message: in quotation marks, cut where it is long, without what a terminal would
+// obey.
+std::string shown(std::string_view text);
+// The same without quotation marks.
+std::string shortened(std::string_view text);
+
 }  // namespace heddle::text

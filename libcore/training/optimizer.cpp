@@ -25,24 +25,29 @@ HEDDLE_KERNEL double sum_of_squares(const Real* x, Index count) {
   return sum;
 }
 
-double sum_of_squares(const Tensor& tensor) {
-  std::vector<double> sums(static_cast<std::size_t>((tensor.size() + slice_elements - 1) / slice_elements), 0.0);
-  parallel_ranges(tensor.size(), slice_elements, [&](Index begin, Index end) {
-    sums[static_cast<std::size_t>(begin / slice_elements)] = sum_of_squares(tensor.data() + begin, end - begin);
-  });
+// Of what part(begin, end) gives for ranges of `grain`, in their order whatever the threads do.
+template <class Part>
+double sum_of_parts(Index count, Index grain, const Part& part) {
+  std::vector<double> sums(static_cast<std::size_t>((count + grain - 1) / grain), 0.0);
+  parallel_ranges(count, grain,
+                  [&](Index begin, Index end) { sums[static_cast<std::size_t>(begin / grain)] = part(begin, end); });
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
+double sum_of_squares(const Tensor& tensor) {
+  return sum_of_parts(tensor.size(), slice_elements,
+                      [&](Index begin, Index end) { return sum_of_squares(tensor.data() + begin, end - begin); });
+}
+
 double sum_of_squares(const Tensor& table, const std::vector<Index>& rows) {
-  const Index count = static_cast<Index>(rows.size()), width = table.shape()[1];
-  std::vector<double> sums(static_cast<std::size_t>((count + rows_per_task - 1) / rows_per_task), 0.0);
-  parallel_ranges(count, rows_per_task, [&](Index begin, Index end) {
-    double& sum = sums[static_cast<std::size_t>(begin / rows_per_task)];
+  const Index width = table.shape()[1];
+  return sum_of_parts(static_cast<Index>(rows.size()), rows_per_task, [&](Index begin, Index end) {
+    double sum = 0;
     for (Index i = begin; i < end; ++i) {
       sum += sum_of_squares(table.data() + rows[static_cast<std::size_t>(i)] * width, width);
     }
+    return sum;
   });
-  return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
 }  // namespace

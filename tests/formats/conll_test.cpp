@@ -66,7 +66,7 @@ TEST_CASE("conll: other lines are errors with file and line") {
   CHECK(conll_message("a b c\n", "4") == "x.conll:1: the number of columns is 3; the tag should be in column 4");
   CHECK(conll_message("a\tO\n\tO\n") == "x.conll:2: the word is empty");
   CHECK(conll_message("a\t\n") == "x.conll:1: the label is empty");
-  CHECK(contains(conll_message("a\t\xff\n"), "x.conll:1: the label '\\xFF' is not UTF-8"));
+  CHECK(contains(conll_message("a\t\xff\n"), "x.conll:1: the label '\\xff' is not UTF-8"));
   for (const std::string column : {"1", "0", "-1", "upos", "2x", "99999999999999999999"}) {
     CHECK_THROWS_AS(read_conll("a O\n", "x", column, Gold::given), UsageError);
   }

@@ -81,7 +81,7 @@ TEST_CASE("tsv: other lines are errors with file and line") {
   CHECK(contains(tsv_message("a\tx\n", Texts::two),
                  "the number of columns is 2, not 3; a line is LABEL, tab, TEXT, tab, TEXT"));
   CHECK(tsv_message("\tx\n") == "x.tsv:1: the label is empty");
-  CHECK(contains(tsv_message("a\tx\n\xff\ty\n"), "x.tsv:2: the label '\\xFF' is not UTF-8"));
+  CHECK(contains(tsv_message("a\tx\n\xff\ty\n"), "x.tsv:2: the label '\\xff' is not UTF-8"));
   CHECK(contains(tsv_message("a\0b\ty\n"s), "x.tsv:1: the label"));
 }
 

@@ -210,7 +210,7 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused("classify model.h5 --labels a,b --template '{}' < texts.tsv.gz", 1, "standard input: is compressed");
   // An escape sequence that would change a terminal.
   write_file(corpus.path("escape.tsv"), "a\x1b[31m\tone\n");
-  refused(start + "escape.tsv", 1, "escape.tsv:1: the label 'a\\x1B[31m' is not UTF-8 text without control");
+  refused(start + "escape.tsv", 1, "escape.tsv:1: the label 'a\\x1b[31m' is not UTF-8 text without control");
   write_file(corpus.path("bad.tsv"), "a\tone\nno tab\n");
   refused(start + "bad.tsv", 1, "bad.tsv:2");
   write_file(corpus.path("one.tsv"), "a\tone\na\ttwo\n");

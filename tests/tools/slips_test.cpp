@@ -50,6 +50,40 @@ TEST_CASE("slips: swapped columns, copies in both files, few examples to choose 
   CHECK(warnings(corpus.must(brief + "--train once.tsv"), "only one example each of royal") == 1);
 }
 
+TEST_CASE(
+    "slips: columns that are swapped in the validation or whose texts cannot be labels, labels alike but for case") {
+  const Labelled corpus;
+  const std::string advice = "if it is a text, the columns are swapped: --label-column and --text-column name them";
+  write_file(corpus.path("swapped.tsv"), numbered(20, "the cat sees a dog ", "\tanimal"));
+  const Outcome unknown = corpus.refused(brief + "--train texts.tsv --valid swapped.tsv", 1, advice);
+  CHECK(contains(unknown.err, "swapped.tsv:1: unknown label 'the cat sees a dog 0'; the model has animal, royal"));
+  write_file(corpus.path("control.csv"), "label,text\nthe cat \x01 sees a dog,animal\n");
+  CHECK(contains(corpus.refused(brief + "--train control.csv", 1, advice).err,
+                 "control.csv:2: the label 'the cat \\x01 sees a dog' is not UTF-8"));
+  write_file(corpus.path("case.tsv"), numbered(20, "animal\tcat ", "") + numbered(20, "Animal\tcat ", ""));
+  CHECK(warnings(corpus.must(brief + "--train case.tsv"),
+                 "case.tsv: the labels 'Animal' and 'animal' differ in case alone") == 1);
+  CHECK(warnings(corpus.must(brief + "--restart --train case.tsv"), "") == 1);
+}
+
+TEST_CASE("labels: blanks around them and around names of columns do not count, in every format") {
+  const Labelled corpus;
+  write_file(corpus.path("spaced.tsv"),
+             numbered(20, " animal\tcat ", "") + numbered(20, "animal \tcat ", "") + numbered(20, "royal\tking ", ""));
+  write_file(corpus.path("spaced.csv"), "text, label\n" + numbered(20, "cat ", ", animal") +
+                                            numbered(20, "cat ", ",animal ") + numbered(20, "king ", ",royal"));
+  write_file(corpus.path("spaced.jsonl"), numbered(20, R"({"label": "animal ", "text": "cat )", "\"}") +
+                                              numbered(20, R"({"label": "royal", "text": "king )", "\"}"));
+  for (const char* const file : {"spaced.tsv", "spaced.csv", "spaced.jsonl"}) {
+    CAPTURE(file);
+    corpus.must("finetune -q --restart --arch bag --task classify -o x.h5 --train " + std::string(file));
+    CHECK(parse_json(corpus.must("inspect x.h5 --json").out)["task"]["labels"] == json{"animal", "royal"});
+    CHECK(corpus.evaluated("classify x.h5 " + std::string(file))["accuracy"] == 1.0);
+  }
+  write_file(corpus.path("blank.tsv"), "animal\tcat\n  \tking\n");
+  corpus.refused(brief + "--train blank.tsv", 1, "blank.tsv:2: the label is empty");
+}
+
 TEST_CASE("slips: sentences as words, and labelled files without --evaluate") {
   const Labelled corpus;
   write_file(corpus.path("long.conll"), "the cat sees a dog\tDET\nmy\tNOUN\n");

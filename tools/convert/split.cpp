@@ -132,6 +132,7 @@ class Splitter {
       return arguments_.say(data_.file + ": the labels are numbers; the split is random");
     }
     if (task_ == Task::classify && many) arguments_.warn(*many);
+    if (const auto alike = alike_labels_warning(data_.file, labels_)) arguments_.warn(*alike);
     const std::vector<Index> ids = task_ == Task::label ? rarest_tags(data_, labels_) : gold_labels(data_, labels_);
     for (std::size_t i = 0; i < units_.size(); ++i) units_[i].label = ids[i];
     settle_copies();

@@ -93,6 +93,7 @@ void LabelledTask::warn_of_slips() const {
     if (warning) arguments_.warn(*warning);
   };
   if (task != Task::label) warn(many_classes_warning(train_, labels_));
+  warn(alike_labels_warning(train_.file, labels_));
   warn(long_word_warning(train_));
   if (!valid_) return;
   warn(copies_warning(train_, *valid_));

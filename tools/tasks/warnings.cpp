@@ -4,25 +4,42 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_set>
 
-#include "heddle/base/printable.hpp"
 #include "heddle/text/unicode.hpp"
 
 namespace heddle {
 
-std::string shown(std::string_view text) {
-  constexpr std::uint64_t most = 40;
-  const std::size_t end = text::offset_of_character(text, most);
-  return "'" + printable(text.substr(0, end)) + (end < text.size() ? "…'" : "'");
+namespace {
+
+std::string in_lower_case(std::string_view text) {
+  std::string lower;
+  for (std::size_t at = 0; at < text.size();) {
+    const text::Character character = text::decode(text, at);
+    text::append_utf8(lower, text::to_lower(character.code));
+    at += character.length;
+  }
+  return lower;
 }
+
+}  // namespace
 
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels) {
   constexpr Index usual = 10;
   if (labels.size() <= usual || labels.size() * usual <= data.size()) return std::nullopt;
   return concatenate(data.file, ": ", labels.size(), " classes for ", counted(data.size(), "example", "examples"),
-                     ", such as ", shown(labels.name(0)),
-                     "; if these are texts, the columns are swapped: --label-column and --text-column name them");
+                     ", such as ", shown(labels.name(0)), "; if these are texts, ", data::swapped_columns);
+}
+
+std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels) {
+  std::map<std::string, std::string> known;  // by lower case
+  for (const std::string& name : labels.names()) {
+    const auto [other, is_new] = known.emplace(in_lower_case(name), name);
+    if (is_new) continue;
+    return concatenate(file, ": the labels ", shown(other->second), " and ", shown(name), " differ in case alone");
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> copies_warning(const TaskData& train, const TaskData& valid) {

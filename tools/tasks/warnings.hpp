@@ -4,15 +4,18 @@
 #include <optional>
 #include <string>
 
+#include "heddle/text/spelling.hpp"
 #include "tools/tasks/data.hpp"
 
 namespace heddle {
 
-// A label or a word in a message: in quotation marks, cut where it is long, without what a terminal would obey.
-std::string shown(std::string_view text);
+using text::shown;
 
 // More classes than a tenth of the examples, and more than ten: the columns may be swapped.
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels);
+
+// Two labels that are the same in lower case.
+std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels);
 
 // How many examples of the second have copies in the first (units_of).
 std::optional<std::string> copies_warning(const TaskData& train, const TaskData& valid);
