@@ -65,7 +65,7 @@ data::LabelledText labelled_text(const JsonNode& object, std::string_view line, 
   check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
   if (gold == Gold::given) {
-    example.label = label_in(name_member(object, key(wanted.label, "label", "--label-column").c_str(), where));
+    example.label = name_in(name_member(object, key(wanted.label, "label", "--label-column").c_str(), where));
   }
   if (object.size() > read.size()) example.more = members_except(line, read);
   return example;

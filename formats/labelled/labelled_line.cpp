@@ -8,23 +8,22 @@
 
 namespace heddle::formats {
 
-std::string_view label_in(std::string_view field) {
+std::string_view name_in(std::string_view field) {
   return trimmed(field, " \t");
 }
 
-void check_label(std::string_view label, const Place& place) {
+void check_label(std::string_view label, const Place& place, const std::string& advice) {
   check<DataError>(!label.empty(), place, ": the label is empty");
   check<DataError>(is_printable(label), place, ": the label ", text::shown(label),
-                   " is not UTF-8 text without control characters");
+                   " is not UTF-8 text without control characters", advice);
 }
 
 void check_labels(const std::vector<data::LabelledText>& examples, std::string_view file) {
+  const std::string advice = concatenate("; if it is a text, ", data::swapped_columns);
   Index empty = 0, first = 0;
   for (const data::LabelledText& example : examples) {
     if (!example.label.empty()) {
-      check<DataError>(is_printable(example.label), Place{file, example.line}, ": the label ",
-                       text::shown(example.label), " is not UTF-8 text without control characters; if it is a text, ",
-                       data::swapped_columns);
+      check_label(example.label, {file, example.line}, advice);
     } else if (empty++ == 0) {
       first = example.line;
     }

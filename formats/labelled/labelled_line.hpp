@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,10 +20,11 @@ enum class Gold { given, absent };
 // The texts of an example. Of a pair, the first is the source and the second the target.
 enum class Texts { one, two, pair };
 
-// A label of a file, without the blanks around it.
-std::string_view label_in(std::string_view field);
-// Throws DataError unless the label is UTF-8 text without control characters, and not empty.
-void check_label(std::string_view label, const Place& place);
+// A label, or the name of a column, without the blanks around it.
+std::string_view name_in(std::string_view field);
+// Throws DataError unless the label is UTF-8 text without control characters, and not empty. The advice ends the
+// message about a label that is no such text.
+void check_label(std::string_view label, const Place& place, const std::string& advice = "");
 // The same of a whole file: throws DataError that names the first empty label and counts them, or another bad one.
 void check_labels(const std::vector<data::LabelledText>& examples, std::string_view file);
 

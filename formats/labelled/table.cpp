@@ -105,7 +105,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   const Place header = place;
   bool has_semicolon = false;
   const Index count = format_.split(rest, place, [&](Index column, std::string_view name) {
-    names.add(column, trimmed(name, " \t"));
+    names.add(column, name_in(name));
     has_semicolon = name.find(';') != name.npos;
   });
   const auto advice = [&](const char* option) {
@@ -175,7 +175,7 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
     if (column == columns_.text_) example.text = field;
     if (column == columns_.text_b_) example.second_text = field;
-    if (column == columns_.label_) example.label = label_in(field);
+    if (column == columns_.label_) example.label = name_in(field);
   });
   check<DataError>(!is_empty || columns_.count_ == 1, row, ": is empty", expected(0));
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,

@@ -87,10 +87,10 @@ void Gradient::clear() {
     return;
   }
   if (!sum_.empty()) kept_is_zero_ = by_rows_;
-  if (by_rows_) {
-    for (const Index row : rows_.listed) sum_.narrowed(0, row, 1).fill(0);
+  for (const Index row : rows_.listed) {
+    if (by_rows_) sum_.narrowed(0, row, 1).fill(0);
+    rows_.has[static_cast<std::size_t>(row)] = 0;
   }
-  for (const Index row : rows_.listed) rows_.has[static_cast<std::size_t>(row)] = 0;
   rows_.listed.clear();
   by_rows_ = false;
   sum_ = Tensor();

@@ -85,8 +85,7 @@ double gradient_norm(const Parameters& parameters) {
     if (!parameter.is_trained()) continue;
     const Tensor gradient = parameter.gradient();
     const std::optional<std::vector<Index>> rows = parameter.variable.gradient()->rows();
-    const double share = rows ? static_cast<double>(rows->size()) / static_cast<double>(gradient.shape()[0]) : 1;
-    section.add_bytes(share * static_cast<double>(gradient.bytes()));
+    section.add_bytes((rows ? fraction_of_rows(*rows, gradient) : 1) * static_cast<double>(gradient.bytes()));
     sum += rows ? sum_of_squares(gradient, *rows) : sum_of_squares(gradient);
   }
   return std::sqrt(sum);

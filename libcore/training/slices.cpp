@@ -22,6 +22,10 @@ Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_
   }
 }
 
+double fraction_of_rows(const std::vector<Index>& rows, const Tensor& table) {
+  return static_cast<double>(rows.size()) / static_cast<double>(table.shape()[0]);
+}
+
 std::vector<Slices::Work> Slices::work_of(Idle idle) const {
   std::vector<Work> all;
   for (const Trained& trained : trained_) {
@@ -30,8 +34,7 @@ std::vector<Slices::Work> Slices::work_of(Idle idle) const {
     if (idle == Idle::stays || (idle == Idle::decays && parameter.decay == Decay::no)) {
       work.rows = parameter.variable.gradient()->rows();
     }
-    if (work.rows)
-      work.traffic *= static_cast<double>(work.rows->size()) / static_cast<double>(parameter.value().shape()[0]);
+    if (work.rows) work.traffic *= fraction_of_rows(*work.rows, work.gradient);
     work.traffic *= static_cast<double>(3 + 2 * trained.state.size());  // the gradient is read, the rest written, too
     all.push_back(std::move(work));
   }

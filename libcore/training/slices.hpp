@@ -20,6 +20,9 @@ inline constexpr Index slice_elements = 32768;
 // Of a table of which some rows alone are visited.
 inline constexpr Index rows_per_task = 256;
 
+// The fraction of the rows of the table that these are.
+double fraction_of_rows(const std::vector<Index>& rows, const Tensor& table);
+
 // Elements of one parameter.
 struct Slice {
   Real* weights;
@@ -49,7 +52,9 @@ class Slices {
     for (const Work& of : work) section.add_bytes(of.traffic);
     parallel_for(static_cast<Index>(ranges_.size()), [&](Index task) {
       const Range& range = ranges_[static_cast<std::size_t>(task)];
-      if (!work[range.of].rows) update_range(work[range.of], range.begin, range.end, update);
+      if (work[range.of].rows) return;
+      std::vector<Real*> state;
+      update_range(work[range.of], range.begin, range.end, state, update);
     });
     for (const Work& of : work) {
       if (of.rows) update_rows(of, update);
@@ -74,9 +79,10 @@ class Slices {
   };
   std::vector<Work> work_of(Idle idle) const;
 
+  // `state` is memory for pointers.
   template <class Update>
-  static void update_range(const Work& work, Index begin, Index end, const Update& update) {
-    std::vector<Real*> state;
+  static void update_range(const Work& work, Index begin, Index end, std::vector<Real*>& state, const Update& update) {
+    state.clear();
     for (const Tensor& tensor : work.trained->state) state.push_back(tensor.data() + begin);
     const Parameter& parameter = *work.trained->parameter;
     update(Slice{parameter.value().data() + begin, work.gradient.data() + begin, state, end - begin,
@@ -87,9 +93,10 @@ class Slices {
   static void update_rows(const Work& work, const Update& update) {
     const Index width = work.gradient.shape()[1];
     parallel_ranges(static_cast<Index>(work.rows->size()), rows_per_task, [&](Index begin, Index end) {
+      std::vector<Real*> state;
       for (Index i = begin; i < end; ++i) {
         const Index first = (*work.rows)[static_cast<std::size_t>(i)] * width;
-        update_range(work, first, first + width, update);
+        update_range(work, first, first + width, state, update);
       }
     });
   }

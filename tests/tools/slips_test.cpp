@@ -60,10 +60,11 @@ TEST_CASE(
   write_file(corpus.path("control.csv"), "label,text\nthe cat \x01 sees a dog,animal\n");
   CHECK(contains(corpus.refused(brief + "--train control.csv", 1, advice).err,
                  "control.csv:2: the label 'the cat \\x01 sees a dog' is not UTF-8"));
-  write_file(corpus.path("case.tsv"), numbered(20, "animal\tcat ", "") + numbered(20, "Animal\tcat ", ""));
+  write_file(corpus.path("case.tsv"), numbered(20, "animal\tcat ", "") + numbered(20, "Animal\tdog ", ""));
   CHECK(warnings(corpus.must(brief + "--train case.tsv"),
                  "case.tsv: the labels 'Animal' and 'animal' differ in case alone") == 1);
   CHECK(warnings(corpus.must(brief + "--restart --train case.tsv"), "") == 1);
+  CHECK(warnings(corpus.must("convert case.tsv --split 80,0,20 -o parts"), "differ in case alone") == 1);
 }
 
 TEST_CASE("labels: blanks around them and around names of columns do not count, in every format") {

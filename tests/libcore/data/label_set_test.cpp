@@ -37,6 +37,15 @@ TEST_CASE("label set: tags of sentences") {
                        "test.conllu:4: unknown label 'DET'; the model has NOUN", DataError);
 }
 
+TEST_CASE("label set: long labels are cut in messages, and one that is a sentence is known for a text") {
+  const LabelSet labels({std::string(50, 'a'), "b"});
+  const std::string sentence = "this is no label but " + std::string(50, 'c');
+  const std::string says = "x.tsv:3: unknown label 'this is no label but " + std::string(19, 'c') +
+                           "…'; the model has " + std::string(40, 'a') +
+                           "…, b; if it is a text, the columns are swapped: --label-column and --text-column name them";
+  CHECK_THROWS_WITH_AS(labels.id(sentence, "x.tsv", 3), says.c_str(), DataError);
+}
+
 TEST_CASE("label set: unknown labels are named with what is known") {
   const LabelSet labels({"ham", "spam"});
   CHECK_THROWS_WITH_AS(label_ids(labelled({"ham", "spma"}), labels, "test.tsv"),
