@@ -70,7 +70,7 @@ void Charsmap::check_blanks() const {
     const std::uint32_t parent = nodes.back();
     nodes.pop_back();
     for (std::uint32_t node = first_child(parent); node != none; node = next[node]) {
-      const bool is_blank = ascii_blanks.find(static_cast<char>(label_of(units_[node]))) != ascii_blanks.npos;
+      const bool is_blank = is_ascii_blank(static_cast<char>(label_of(units_[node])));
       check<DataError>(!is_blank || (parent == 0 && first_child(node) == none),
                        "the tokenizer's charsmap replaces spaces together with other characters");
       if (is_known[node]) continue;

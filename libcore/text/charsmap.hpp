@@ -4,6 +4,8 @@
 // clusters of several characters.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -12,7 +14,10 @@
 
 namespace heddle::text {
 
-inline constexpr std::string_view ascii_blanks = " \t\n\r";
+inline constexpr std::array ascii_blanks{' ', '\t', '\n', '\r'};
+inline bool is_ascii_blank(char byte) {
+  return std::ranges::find(ascii_blanks, byte) != ascii_blanks.end();
+}
 
 class Charsmap {
  public:

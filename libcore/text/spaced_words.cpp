@@ -121,8 +121,7 @@ bool SpacedWords::maps_all_white_space() const {
     append_utf8(character, code);
     if (!charsmap_) return false;
     charsmap_->apply(character, normalised);
-    const bool is_removed =
-        normalised.empty() && (code >= 0x80 || ascii_blanks.find(static_cast<char>(code)) == ascii_blanks.npos);
+    const bool is_removed = normalised.empty() && (code >= 0x80 || !is_ascii_blank(static_cast<char>(code)));
     if (normalised != " " && !is_removed) return false;
   }
   return true;
