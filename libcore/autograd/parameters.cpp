@@ -112,6 +112,12 @@ const Parameter* Parameters::find(std::string_view name) const {
   return found == parameters_.end() ? nullptr : &*found;
 }
 
+void Parameters::mark_output(const Variable& weight) {
+  for (Parameter& parameter : parameters_) {
+    if (parameter.is_trained() && parameter.variable.gradient() == weight.gradient()) parameter.is_output = true;
+  }
+}
+
 Index Parameters::count() const {
   Index sum = 0;
   for (const Parameter& parameter : parameters_) sum += parameter.size();

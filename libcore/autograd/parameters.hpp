@@ -86,7 +86,8 @@ struct Parameter {
   std::string name;
   Variable variable;
   Decay decay = Decay::yes;
-  double rate = 1;  // factor on the learning rate; 0 if frozen
+  double rate = 1;         // factor on the learning rate; 0 if frozen
+  bool is_output = false;  // trained, [vocab, width]: products of its rows with hidden states are logits of tokens
 
   bool is_trained() const { return variable.gradient() != nullptr; }
   const Tensor& value() const { return variable.value(); }
@@ -103,10 +104,11 @@ class Parameters {
   const std::vector<Parameter>& all() const { return parameters_; }
   // Null when there is none of that name.
   const Parameter* find(std::string_view name) const;
-  Index count() const;          // numbers in all parameters
-  Index trained_count() const;  // in those that are trained
-  void allocate_gradients();    // before the first step, so that later ones find their memory
-  void clear_gradients();       // before a step
+  Index count() const;                       // numbers in all parameters
+  Index trained_count() const;               // in those that are trained
+  void allocate_gradients();                 // before the first step, so that later ones find their memory
+  void clear_gradients();                    // before a step
+  void mark_output(const Variable& weight);  // is_output for the parameter, if it is trained, that has it
 
   // Has the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient is
   // what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one come
@@ -145,6 +147,8 @@ class Scope {
     const Parameter* const known = parameters_->find(inside(name));
     return known != nullptr ? known->variable : parameter(name, shape, initializer, decay);
   }
+
+  void mark_output(const Variable& weight) const { parameters_->mark_output(weight); }
 
   // Parameters of one shape [rows, ...] that are stored and multiplied as one, [names * rows, ...], each under its own
   // name: the query, key and value matrices of attention are one product.

@@ -8,6 +8,7 @@ namespace heddle::heads {
 
 LanguageModel::LanguageModel(const Scope& scope, Variable weight, const LanguageModelOptions& options)
     : weight_(std::move(weight)), scale_(options.scale) {
+  scope.mark_output(weight_);
   if (options.bias) {
     bias_ = scope.parameter("bias", {weight_.shape()[0]}, Initializer::zeros(), Decay::no);
   }

@@ -15,8 +15,7 @@ struct LanguageModelOptions {
 // and b absent unless options say so.  Parameters: weight [vocab, width] unless tied; bias [vocab] where there is one.
 class LanguageModel : public TokenHead {
  public:
-  explicit LanguageModel(const nn::Embedding& tied) : weight_(tied.weight()) {}
-  LanguageModel(const Scope& scope, const nn::Embedding& tied, const LanguageModelOptions& options);
+  LanguageModel(const Scope& scope, const nn::Embedding& tied, const LanguageModelOptions& options = {});
   LanguageModel(const Scope& scope, Index vocab, Index width, double stddev, const LanguageModelOptions& options = {});
 
   Variable operator()(const Variable& hidden) const override;

@@ -16,6 +16,7 @@ MaskedLanguageModel::MaskedLanguageModel(const Scope& scope, const MaskedLanguag
       dense_(scope / "dense", options.width, output_width(options), options.bias, options.stddev),
       norm_(scope / "norm", output_width(options), options.norm),
       weight_(std::move(weight)) {
+  scope.mark_output(weight_);
   if (options.bias == nn::Bias::yes) bias_ = scope.parameter("bias", {options.vocab}, Initializer::zeros(), Decay::no);
 }
 

@@ -73,7 +73,7 @@ class Bilm : public Model, public BidirectionalLoss {
         skip_(config.skip),
         tokens_(scope("bilm/embedding/token"), config.vocab_size, config.direction_width(), embedding_stddev),
         head_(config.tie_embeddings
-                  ? heads::LanguageModel(tokens_)
+                  ? heads::LanguageModel(scope("head"), tokens_)
                   : heads::LanguageModel(scope("head"), config.vocab_size, config.direction_width(), embedding_stddev)),
         token_dropout_(random_site("bilm/embedding/dropout")) {
     for (Index i = 0; i < config.layers; ++i) {

@@ -12,7 +12,7 @@ namespace {
 constexpr AttentionSupport needed{.causal = true, .cached = true};
 
 heads::LanguageModel head_for(const Scope& scope, const DecoderConfig& config, const nn::Embedding& tokens) {
-  if (config.tie_embeddings) return heads::LanguageModel(tokens);
+  if (config.tie_embeddings) return heads::LanguageModel(scope, tokens);
   return {scope, config.vocab_size, config.width, embedding_stddev};
 }
 

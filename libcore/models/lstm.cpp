@@ -49,7 +49,7 @@ class Lstm : public Model, public Generator, public TokenLoss {
       : Model(config, std::move(weights)),
         tokens_(scope("lstm/embedding/token"), config.vocab_size, config.width, embedding_stddev),
         head_(config.tie_embeddings
-                  ? heads::LanguageModel(tokens_)
+                  ? heads::LanguageModel(scope("head"), tokens_)
                   : heads::LanguageModel(scope("head"), config.vocab_size, config.width, embedding_stddev)) {
     const ops::Cell& cell = ops::cell(config.cell);
     for (Index i = 0; i < config.layers; ++i) layers_.emplace_back(scope("lstm") / i, cell, config.width, config.width);

@@ -26,7 +26,7 @@ nn::Embedding embedding_of(const Scope& scope, Index vocab, const RnnConfig& con
 }
 
 heads::LanguageModel head_for(const Scope& scope, const RnnConfig& config, const nn::Embedding& tokens) {
-  if (config.tie_embeddings) return heads::LanguageModel(tokens);
+  if (config.tie_embeddings) return heads::LanguageModel(scope, tokens);
   return {scope, config.vocab_size, config.output_width(), token_stddev(config)};
 }
 

@@ -14,7 +14,7 @@ AttentionSupport needed_by(const TwoStreamConfig& config) {
 }
 
 heads::LanguageModel head_for(const Scope& scope, const TwoStreamConfig& config, const nn::Embedding& tokens) {
-  if (config.tie_embeddings) return heads::LanguageModel(tokens);
+  if (config.tie_embeddings) return heads::LanguageModel(scope, tokens);
   return {scope, config.vocab_size, config.width, embedding_stddev};
 }
 

@@ -3,9 +3,10 @@
 //   adamw:  w -= r (m^ / (sqrt v^ + eps) + decay w)                              (Loshchilov and Hutter 2019)
 //   adam:   the same with g + decay w for g and no decay outside                 (Kingma and Ba 2015)
 #include <cmath>
+#include <utility>
 
 #include "heddle/tensor/kernel.hpp"
-#include "heddle/training/optimizer.hpp"
+#include "heddle/training/adam.hpp"
 #include "heddle/training/slices.hpp"
 
 namespace heddle::training {
@@ -32,8 +33,8 @@ HEDDLE_KERNEL void update_elements(const AdamConstants& c, Real* w, const Real* 
 
 class Adam : public Optimizer {
  public:
-  Adam(const OptimizerOptions& options, Parameters& parameters, DecayOf decay)
-      : options_(options), decay_(decay), slices_(parameters, {"m", "v"}) {}
+  Adam(const OptimizerOptions& options, DecayOf decay, Slices slices)
+      : options_(options), decay_(decay), slices_(std::move(slices)) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
@@ -66,12 +67,17 @@ class Adam : public Optimizer {
 
 }  // namespace
 
+std::unique_ptr<Optimizer> make_adamw_of(const OptimizerOptions& options, Parameters& parameters,
+                                         bool (*takes)(const Parameter&)) {
+  return std::make_unique<Adam>(options, DecayOf::weights, Slices(parameters, {"m", "v"}, takes));
+}
+
 std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Adam>(options, parameters, DecayOf::weights);
+  return std::make_unique<Adam>(options, DecayOf::weights, Slices(parameters, {"m", "v"}));
 }
 
 std::unique_ptr<Optimizer> make_adam(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Adam>(options, parameters, DecayOf::gradient);
+  return std::make_unique<Adam>(options, DecayOf::gradient, Slices(parameters, {"m", "v"}));
 }
 
 }  // namespace heddle::training

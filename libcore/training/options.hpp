@@ -21,12 +21,14 @@ struct OptimizerOptions {
   double beta1 = 0.9;
   double beta2 = 0.98;
   double epsilon = 1e-8;
-  double weight_decay = -1;  // -1: 0.1 with adamw, where it is decoupled, else 0
+  double weight_decay = -1;  // -1: 0.1 with adamw and coupled, where it is decoupled, else 0
   double momentum = 0.9;
   double clip_norm = 1.0;  // 0: none
   double ema_decay = 0;    // 0: none
 
-  double decay() const { return weight_decay >= 0 ? weight_decay : optimizer == "adamw" ? 0.1 : 0; }
+  double decay() const {
+    return weight_decay >= 0 ? weight_decay : optimizer == "adamw" || optimizer == "coupled" ? 0.1 : 0;
+  }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -101,26 +103,29 @@ void heddle::training::OptimizerOptions::visit(Self& self, Visitor& visitor) {
       Field("optimizer", "update rule; " + optimizer_summaries()).not_empty().one_of(optimizer_names()).takes("NAME"),
       self.optimizer);
   visitor(Field("beta1", "Adam's decay of the first moment")
-              .needs({"optimizer=adamw", "optimizer=adam"})
+              .needs({"optimizer=adamw", "optimizer=coupled", "optimizer=adam"})
               .range(0, 0.999999)
               .takes("X"),
           self.beta1);
   visitor(Field("beta2", "decay of the second moment, and of Adadelta's squared steps (rho)")
-              .needs({"optimizer=adamw", "optimizer=adam", "optimizer=adadelta"})
+              .needs({"optimizer=adamw", "optimizer=coupled", "optimizer=adam", "optimizer=adadelta"})
               .range(0, 0.999999)
               .takes("X"),
           self.beta2);
-  visitor(Field("epsilon", "added to the square root of the second moment; by Adadelta under both of its roots")
-              .needs({"optimizer=adamw", "optimizer=adam", "optimizer=adagrad", "optimizer=adadelta"})
-              .above(0, 1)
-              .takes("X"),
-          self.epsilon);
-  visitor(Field("weight_decay",
-                "weight decay of matrices; norms and biases have none; auto means 0.1 with --optimizer adamw, else 0")
-              .range(0, 100)
-              .word(-1, "auto")
-              .takes("X"),
-          self.weight_decay);
+  visitor(
+      Field("epsilon", "added to the square root of the second moment; by Adadelta under both of its roots")
+          .needs({"optimizer=adamw", "optimizer=coupled", "optimizer=adam", "optimizer=adagrad", "optimizer=adadelta"})
+          .above(0, 1)
+          .takes("X"),
+      self.epsilon);
+  visitor(
+      Field("weight_decay",
+            "weight decay of matrices; norms and biases have none; auto means 0.1 with --optimizer adamw and coupled, "
+            "else 0")
+          .range(0, 100)
+          .word(-1, "auto")
+          .takes("X"),
+      self.weight_decay);
   visitor(Field("momentum", "momentum coefficient").needs({"optimizer=sgd"}).range(0, 0.999999).takes("X"),
           self.momentum);
   visitor(Field("clip_norm", "maximum norm of the gradient")

@@ -6,9 +6,10 @@
 
 namespace heddle::training {
 
-Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_names) {
+Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_names,
+               bool (*takes)(const Parameter&)) {
   for (const Parameter& parameter : parameters.all()) {
-    if (!parameter.is_trained()) continue;
+    if (!parameter.is_trained() || !takes(parameter)) continue;
     Trained trained{&parameter, {}};
     for (const std::string name : state_names) {
       trained.state.emplace_back(parameter.value().shape(), 0);

@@ -38,8 +38,11 @@ enum class Idle { moves, decays, stays };
 
 class Slices {
  public:
-  // A state of zeros for each trained parameter and each of these names: "m" becomes "m/decoder/0/…".
-  Slices(Parameters& parameters, std::initializer_list<const char*> state_names);
+  // A state of zeros for each trained parameter, of those that are taken, and each of these names: "m" becomes
+  // "m/decoder/0/…".
+  Slices(
+      Parameters& parameters, std::initializer_list<const char*> state_names,
+      bool (*takes)(const Parameter&) = [](const Parameter&) { return true; });
 
   // Of one parameter after the other.
   const std::vector<StateTensor>& state() const { return state_; }

@@ -206,7 +206,7 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {train + "--masking static", "--masking: the causal objective does not mask tokens"},
       {train + "--whole-words", "--whole-words: the causal objective does not mask tokens"},
       {train + "--optimizer adamx",
-       "--optimizer: 'adamx' is not one of adamw, adam, adagrad, adadelta, sgd; did you mean 'adamw'?"},
+       "--optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd; did you mean 'adamw'?"},
       {train + "--optimizer ''", "--optimizer: the NAME is empty"},
       {train + "--json", "--json has no effect without --dry-run"},
       {train + "--eval-tokens 5", "--eval-tokens has no effect without --valid"},

@@ -5,12 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "support/models.hpp"
+
 using namespace heddle;
 using namespace heddle::training;
 
 namespace {
 
-// One matrix that decays and one bias that does not, with gradients set by hand.
+// One matrix that decays, of output embeddings, and one bias that does not, with gradients set by hand.
 struct Toy {
   Parameters parameters{1};
   Variable matrix, bias;
@@ -19,6 +21,7 @@ struct Toy {
     const Scope scope(parameters, "toy");
     matrix = scope.parameter("weight", {2, 2}, Initializer::ones(), Decay::yes);
     bias = scope.parameter("bias", {2}, Initializer::ones(), Decay::no);
+    scope.mark_output(matrix);
   }
   void set_gradients(Real value) {
     parameters.clear_gradients();
@@ -79,6 +82,68 @@ TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares bi
   adam->update({.step = 0, .learning_rate = 0.1});
   CHECK(coupled.matrix.value()[0] == doctest::Approx(0.9).epsilon(1e-5));
   CHECK(coupled.bias.value()[0] == 1);
+}
+
+TEST_CASE(
+    "coupled: rows of output embeddings share the mean of their squared gradients, other parameters are AdamW's") {
+  constexpr Index rows = 600, width = 3;  // more rows than a task takes
+  Parameters parameters(1);
+  const Scope scope(parameters, "");
+  const Variable table = scope.parameter("table", {rows, width}, Initializer::ones(), Decay::yes);
+  const Variable other = scope.parameter("other", {rows, width}, Initializer::ones(), Decay::yes);
+  scope.mark_output(table);
+  const auto optimizer = make_optimizer(options_of("coupled", 0.5), parameters);
+  std::vector<std::string> names;
+  for (const StateTensor& tensor : optimizer->state()) names.push_back(tensor.name);
+  CHECK(names == std::vector<std::string>{"m/other", "v/other", "m/table", "v/table"});
+  CHECK(optimizer->state()[3].value.shape() == Shape{width});
+
+  const auto gradient_of = [](Index row, Index column, int t) {
+    return std::sin(static_cast<double>(row * width + column + t)) * (row % 100 == 0 ? 10 : 0.001);
+  };
+  std::vector<double> m(rows * width), w(rows * width, 1.0), v(width);
+  for (int t = 1; t <= 5; ++t) {
+    parameters.clear_gradients();
+    std::vector<double> mean(width);
+    for (Index i = 0; i < rows * width; ++i) {
+      const double g = gradient_of(i / width, i % width, t);
+      for (const Variable* of : {&table, &other}) of->gradient()->target().tensor[i] = static_cast<Real>(g);
+      mean[static_cast<std::size_t>(i % width)] += g * g / static_cast<double>(rows);
+    }
+    optimizer->update({.step = t - 1, .learning_rate = 0.05});
+    for (std::size_t c = 0; c < width; ++c) v[c] = 0.999 * v[c] + 0.001 * mean[c];
+    for (std::size_t i = 0; i < rows * width; ++i) {
+      m[i] = 0.9 * m[i] + 0.1 * gradient_of(static_cast<Index>(i) / width, static_cast<Index>(i) % width, t);
+      const double root = std::sqrt(v[i % width] / (1 - std::pow(0.999, t)));
+      w[i] -= 0.05 * (m[i] / (1 - std::pow(0.9, t)) / (root + 1e-8) + 0.5 * w[i]);
+    }
+  }
+  for (const Index i : {Index(0), Index(4), Index(301), rows * width - 1}) {
+    CAPTURE(i);
+    CHECK(table.value()[i] == doctest::Approx(w[static_cast<std::size_t>(i)]).epsilon(1e-5));
+  }
+  // Beside the rows of large gradients those of small ones hardly move but for decay; AdamW moves all alike.
+  CHECK(std::abs(table.value()[4] - static_cast<Real>(std::pow(0.975, 5))) < 1e-3);
+  CHECK(std::abs(other.value()[4] - static_cast<Real>(std::pow(0.975, 5))) > 0.05);
+}
+
+TEST_CASE("coupled: what it takes are the output embeddings of every kind of head, tied or not") {
+  const auto outputs_of = [](const models::Model& model) {
+    std::vector<std::string> outputs;
+    for (const Parameter& parameter : model.parameters().all()) {
+      if (parameter.is_output) outputs.push_back(parameter.name);
+    }
+    return outputs;
+  };
+  models::DecoderConfig causal =
+      testing::decoder({.layers = 1, .width = 8, .heads = 2, .context = 4, .vocab_size = 11});
+  causal.tie_embeddings = true;
+  CHECK(outputs_of(models::Decoder(causal, 1)) == std::vector<std::string>{"decoder/embedding/token/weight"});
+  causal.tie_embeddings = false;
+  CHECK(outputs_of(models::Decoder(causal, 1)) == std::vector<std::string>{"head/weight"});
+  models::EncoderConfig masked =
+      testing::encoder({.layers = 1, .width = 8, .heads = 2, .context = 4, .vocab_size = 11});
+  CHECK(outputs_of(models::Encoder(masked, 1)) == std::vector<std::string>{"encoder/embedding/token/weight"});
 }
 
 TEST_CASE("a parameter that no gradient reaches keeps its bits without decay (SPEC 2.2)") {
@@ -224,7 +289,7 @@ TEST_CASE(
 TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
   Toy toy;
   const std::string complaint =
-      "optimizer: 'adamx' is not one of adamw, adam, adagrad, adadelta, sgd; did you mean 'adamw'?";
+      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd; did you mean 'adamw'?";
   CHECK_THROWS_WITH_AS(make_optimizer(options_of("adamx", 0), toy.parameters), complaint.c_str(), UsageError);
   CHECK_THROWS_WITH_AS(check_ranges(options_of("adamx", 0)), complaint.c_str(), UsageError);
   CHECK_NOTHROW(check_ranges(options_of("sgd", 0)));
