@@ -1,3 +1,4 @@
+// AdamW for rules that use it for a part of the parameters.
 #pragma once
 
 #include <memory>

@@ -1,12 +1,12 @@
-// AdamW, but the rows of output embeddings, E [vocab, width] where h E^T are logits, share a second moment. With t from
-// 1:
-//   v = b2 v + (1 - b2) mean over rows i of g_i^2   [width]
-//   m = b1 m + (1 - b1) g,   E_i -= r (m_i^ / (sqrt v^ + eps) + decay E_i),   m^ and v^ as in adam.cpp
+// AdamW, but output embeddings, E [vocab, width] where h E^T are logits, have one second moment for all rows:
+//   v = b2 v + (1 - b2) mean over rows i of g_i^2,   m = b1 m + (1 - b1) g,
+//   E_i -= r (m_i^ / (sqrt v^ + eps) + decay E_i),   v [width], m [vocab, width]; m^ and v^ as in adam.cpp
 // With a second moment of its own, the row of a rare token moves as far in each step as that of a frequent one, though
-// nearly all of its gradients are tiny and push it away from what is predicted, in one direction: a vector that all
-// rows share becomes most of each embedding. Source: Stollenwerk and Stollenwerk 2025, "Better embeddings with Coupled
-// Adam". There v is the mean of the second moments of the rows, which is the same.
-#include <algorithm>
+// nearly all of its gradients are tiny and push it away from what is predicted, in one direction: a vector common to
+// all rows becomes most of each embedding.
+//
+// Source: Stollenwerk and Stollenwerk 2025, "Better embeddings with Coupled Adam", where v is the mean over rows of
+// their second moments, which is the same.
 #include <cmath>
 
 #include "heddle/tensor/kernel.hpp"
@@ -16,14 +16,6 @@
 namespace heddle::training {
 
 namespace {
-
-bool is_coupled(const Parameter& parameter) {
-  return parameter.is_output;
-}
-
-bool is_apart(const Parameter& parameter) {
-  return !is_coupled(parameter);
-}
 
 HEDDLE_KERNEL void add_squares(double scale, const Real* g, double* sums, Index width) {
   for (Index i = 0; i < width; ++i) sums[i] += scale * static_cast<double>(g[i]) * static_cast<double>(g[i]);
@@ -44,9 +36,10 @@ HEDDLE_KERNEL void update_row(const RowConstants& c, const Real* roots, Real* w,
 class Coupled : public Optimizer {
  public:
   Coupled(const OptimizerOptions& options, Parameters& parameters)
-      : options_(options), others_(make_adamw_of(options, parameters, is_apart)) {
+      : options_(options),
+        others_(make_adamw_of(options, parameters, [](const Parameter& of) { return !of.is_output; })) {
     for (const Parameter& parameter : parameters.all()) {
-      if (!parameter.is_trained() || !is_coupled(parameter)) continue;
+      if (!parameter.is_trained() || !parameter.is_output) continue;
       const Shape& shape = parameter.value().shape();
       tables_.push_back({&parameter, Tensor(shape, 0), Tensor({shape[1]}, 0)});
     }
