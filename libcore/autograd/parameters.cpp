@@ -118,6 +118,10 @@ void Parameters::mark_output(const Variable& weight) {
   }
 }
 
+void Parameters::clear_outputs() {
+  for (Parameter& parameter : parameters_) parameter.is_output = false;
+}
+
 Index Parameters::count() const {
   Index sum = 0;
   for (const Parameter& parameter : parameters_) sum += parameter.size();

@@ -109,6 +109,7 @@ class Parameters {
   void allocate_gradients();                 // before the first step, so that later ones find their memory
   void clear_gradients();                    // before a step
   void mark_output(const Variable& weight);  // is_output for the parameter, if it is trained, that has it
+  void clear_outputs();                      // no parameter is_output: the loss has no logits of tokens
 
   // Has the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient is
   // what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one come

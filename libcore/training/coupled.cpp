@@ -54,6 +54,10 @@ class Coupled : public Optimizer {
     return all;
   }
 
+  std::string note() const override {
+    return tables_.empty() ? "--optimizer coupled is adamw here: no output embeddings are trained" : "";
+  }
+
   void update(const UpdateStep& step) override {
     others_->update(step);
     Section section("optimizer");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "heddle/autograd/parameters.hpp"
@@ -28,6 +29,8 @@ class Optimizer {
   virtual void update(const UpdateStep& step) = 0;
   // The state of the rule from step to step, or its initial state before the first update; for saving and restoring.
   virtual std::vector<StateTensor> state() const = 0;
+  // What a user who chose the rule for these parameters should know, in a line; usually nothing.
+  virtual std::string note() const { return ""; }
 };
 
 // The rule that the options name. Throws UsageError, which lists the rules, for an unknown one.

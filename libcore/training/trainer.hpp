@@ -75,6 +75,7 @@ class Trainer {
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
+  const Optimizer& optimizer() const { return *optimizer_; }
   // The state of the optimizer, the average and the objective, between runs.
   std::vector<StateTensor> tensors() const;
 

@@ -30,6 +30,19 @@ TEST_CASE("finetune and classify: classes, with validation, the best model and e
   CHECK(contains(corpus.must("inspect verify a.h5").out, "no problem"));
 }
 
+TEST_CASE("finetune: Coupled Adam is AdamW, and says so, unless tokens are predicted") {
+  const Labelled corpus;
+  const std::string command = "finetune --from model.h5 --train texts.tsv -o ";
+  const std::string note = "--optimizer coupled is adamw here: no output embeddings are trained";
+  corpus.must(command + "adamw.h5" + quick);
+  CHECK(contains(corpus.must(command + "coupled.h5 --optimizer coupled" + quick).err, note));
+  CHECK(corpus.weights("coupled.h5") == corpus.weights("adamw.h5"));
+  const std::string with_text = " --auxiliary-weight 0.5" + quick;
+  corpus.must(command + "text-adamw.h5" + with_text);
+  CHECK_FALSE(contains(corpus.must(command + "text-coupled.h5 --optimizer coupled" + with_text).err, note));
+  CHECK(corpus.weights("text-coupled.h5") != corpus.weights("text-adamw.h5"));
+}
+
 TEST_CASE("finetune: few examples are read up to twenty times, text without labels four times") {
   const Labelled corpus;
   const auto steps = [&](const std::string& options) {

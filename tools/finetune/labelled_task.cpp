@@ -175,8 +175,11 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   check<UsageError>(settings.auxiliary_weight == 0 || model.body().as<models::ReplacementDetector>() == nullptr,
                     "--auxiliary-weight: of this model a generator predicts tokens, not what is fine-tuned; leave it "
                     "out, or train it on the texts first with --task lm");
-  if (settings.auxiliary_weight > 0)
+  if (settings.auxiliary_weight > 0) {
     objective->predict_text({settings.auxiliary_weight, vocabulary_to_mask(model.body())});
+  } else {
+    model.parameters().clear_outputs();
+  }
   return objective;
 }
 

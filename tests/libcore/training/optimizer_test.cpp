@@ -97,6 +97,7 @@ TEST_CASE(
   for (const StateTensor& tensor : optimizer->state()) names.push_back(tensor.name);
   CHECK(names == std::vector<std::string>{"m/other", "v/other", "m/table", "v/table"});
   CHECK(optimizer->state()[3].value.shape() == Shape{width});
+  CHECK(optimizer->note().empty());
 
   const auto gradient_of = [](Index row, Index column, int t) {
     return std::sin(static_cast<double>(row * width + column + t)) * (row % 100 == 0 ? 10 : 0.001);
