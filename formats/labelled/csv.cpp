@@ -9,6 +9,7 @@ namespace heddle::formats {
 namespace {
 
 // One row, field by field.
+template <char separator>
 class Row {
  public:
   Row(std::string_view& rest, Place& place) : rest_(rest), place_(place) {}
@@ -16,9 +17,10 @@ class Row {
   // The next field; a view of the text, or of unquoted() if quotes had to be removed.
   std::string_view field(Index column) {
     if (rest_.starts_with('"')) return quoted(column);
-    std::string_view field = rest_.substr(0, rest_.find_first_of(",\n"));
+    constexpr char ends[] = {separator, '\n', 0};
+    std::string_view field = rest_.substr(0, rest_.find_first_of(ends));
     rest_.remove_prefix(field.size());
-    if (!rest_.starts_with(',') && field.ends_with('\r')) field.remove_suffix(1);
+    if (!rest_.starts_with(separator) && field.ends_with('\r')) field.remove_suffix(1);
     check<DataError>(field.find('"') == field.npos, place_, ": column ", column + 1,
                      " has a quote within; such a field stands in quotes, and its own quotes are doubled");
     return field;
@@ -26,7 +28,7 @@ class Row {
 
   // Whether another field follows; if not, consumes the end of the row.
   bool next() {
-    if (rest_.starts_with(',')) {
+    if (rest_.starts_with(separator)) {
       rest_.remove_prefix(1);
       return true;
     }
@@ -51,8 +53,8 @@ class Row {
       rest_.remove_prefix(1);
     }
     if (rest_ == "\r" || rest_.starts_with("\r\n")) rest_.remove_prefix(1);
-    check<DataError>(rest_.empty() || rest_.front() == ',' || rest_.front() == '\n', place_, ": column ", column + 1,
-                     " has text after its closing quote; a quote within quotes is doubled");
+    check<DataError>(rest_.empty() || rest_.front() == separator || rest_.front() == '\n', place_, ": column ",
+                     column + 1, " has text after its closing quote; a quote within quotes is doubled");
     return unquoted_;
   }
 
@@ -61,21 +63,30 @@ class Row {
   std::string unquoted_;
 };
 
-Index split_commas(std::string_view& rest, Place& place, const TableFormat::Take& take) {
-  Row row(rest, place);
+template <char separator>
+Index split_row(std::string_view& rest, Place& place, const TableFormat::Take& take) {
+  Row<separator> row(rest, place);
   for (Index column = 0;; ++column) {
     take(column, row.field(column));
     if (!row.next()) return column + 1;
   }
 }
 
-constexpr TableFormat csv{.split = split_commas, .has_header = true, .between = "comma"};
+constexpr TableFormat with_commas{.split = split_row<','>, .has_header = true, .between = "comma"};
+constexpr TableFormat with_semicolons{.split = split_row<';'>, .has_header = true, .between = "semicolon"};
 
 }  // namespace
 
+char csv_separator(std::string_view content) {
+  const std::string_view header = content.substr(0, content.find('\n'));
+  return header.find(';') != header.npos && header.find(',') == header.npos ? ';' : ',';
+}
+
 std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                          TableColumns& columns) {
-  return read_table(content, begin, texts, gold, columns, csv);
+  const bool has_header = columns.header() != Header::absent;
+  const bool semicolons = has_header && csv_separator(content) == ';';
+  return read_table(content, begin, texts, gold, columns, semicolons ? with_semicolons : with_commas);
 }
 
 std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold) {

@@ -1,5 +1,6 @@
 // Comma-separated values: rows of fields, the first of which names the columns by default. A field in quotes may hold
-// commas, line breaks and, doubled, quotes; other fields hold none of these. Rows end in "\n" or "\r\n".
+// commas, line breaks and, doubled, quotes; other fields hold none of these. Rows end in "\n" or "\r\n". Spreadsheets
+// write semicolons for commas where the comma is the decimal separator.
 // Source: RFC 4180.
 #pragma once
 
@@ -9,6 +10,9 @@
 #include "heddle/formats/labelled/table.hpp"
 
 namespace heddle::formats {
+
+// What separates the fields: a semicolon if the header has one and no comma.
+char csv_separator(std::string_view content);
 
 // One example per row, for whole rows, the first of which is at `begin`. Throws DataError, "FILE:LINE: …", for invalid
 // rows, with the line on which a row or an open quote begins.

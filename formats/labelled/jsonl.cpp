@@ -16,7 +16,7 @@ namespace {
 
 // Throws DataError, with a list of the keys, for an object that lacks one.
 void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
-  if (has_member(object, name)) return;  // null too, which its reader refuses
+  if (has_member(object, name)) return;  // null too
   constexpr std::size_t most_shown = 20;
   std::vector<std::string> keys;
   for (const JsonNode& member : object.members()) {
@@ -29,21 +29,31 @@ void check_has_key(const JsonNode& object, const std::string& name, const std::s
                               keys.empty() ? "it has none" : "there are: " + join(keys), "; choose one with ", option));
 }
 
-// A line that holds one object. Throws DataError for a blank line and for anything else.
+// A line that holds one object. Throws DataError for anything else.
 class ObjectLine {
  public:
-  ObjectLine(std::string_view line, const Place& place) : document_(text_of(line, place), place.file, place.line) {
+  ObjectLine(std::string_view line, const Place& place) : document_(std::string(line), place.file, place.line) {
     check<DataError>(object().is_object(), place, ": is not a JSON object");
   }
   JsonNode object() const { return JsonNode(document_); }
 
  private:
-  static std::string text_of(std::string_view line, const Place& place) {
-    check<DataError>(line.find_first_not_of(" \t") != line.npos, place, ": the line is empty");
-    return std::string(line);
-  }
   JsonDocument document_;
 };
+
+// take(line, place) for each line that is not blank.
+template <class Take>
+void for_each_object(std::string_view content, const Place& begin, const Take& take) {
+  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
+    if (line.find_first_not_of(" \t") != line.npos) take(line, place);
+  });
+}
+
+// The label, "" for null.
+std::string label_member(const JsonNode& object, const std::string& name, const std::string& where) {
+  if (object.find(name.c_str()).is_null()) return "";
+  return std::string(name_in(name_member(object, name.c_str(), where)));
+}
 
 data::LabelledText labelled_text(const JsonNode& object, std::string_view line, const Place& place, Texts texts,
                                  Gold gold, const TextColumns& wanted) {
@@ -65,7 +75,7 @@ data::LabelledText labelled_text(const JsonNode& object, std::string_view line, 
   check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
   if (gold == Gold::given) {
-    example.label = name_in(name_member(object, key(wanted.label, "label", "--label-column").c_str(), where));
+    example.label = label_member(object, key(wanted.label, "label", "--label-column"), where);
   }
   if (object.size() > read.size()) example.more = members_except(line, read);
   return example;
@@ -80,7 +90,7 @@ std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const
   Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
   std::vector<data::LabelledText> examples;
   examples.reserve(line_count(content));
-  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
+  for_each_object(content, begin, [&](std::string_view line, const Place& place) {
     const ObjectLine document(line, place);
     examples.push_back(labelled_text(document.object(), line, place, texts, gold, columns.wanted()));
   });
@@ -97,7 +107,7 @@ std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const
   Room(content, begin.file).take_for_lines(content, sizeof(data::SpanQuestion));
   std::vector<data::SpanQuestion> questions;
   questions.reserve(line_count(content));
-  for_each_line(content, begin, [&](std::string_view line, const Place& place) {
+  for_each_object(content, begin, [&](std::string_view line, const Place& place) {
     const std::string where = concatenate(place);
     const ObjectLine document(line, place);
     const JsonNode object = document.object();

@@ -1,5 +1,6 @@
 #include "heddle/formats/labelled/labelled_input.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "heddle/formats/labelled/conll.hpp"
@@ -45,12 +46,13 @@ std::string one_of(std::vector<std::string> names) {
   return names.empty() ? last : join(names) + " or " + last;
 }
 
-// The format by the ending of the file's name; nullptr if the ending is unknown.
+// The format by the ending of the file's name, in upper or lower case; nullptr if the ending is unknown.
 const Entry* entry_by_ending(std::string_view file) {
-  for (const Entry& entry : entries) {
-    if (file.ends_with(entry.ending)) return &entry;
-  }
-  return nullptr;
+  std::string ending(file.substr(std::min(file.rfind('.'), file.size())));
+  for (char& letter : ending) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+  if (ending == ".ndjson") ending = ".jsonl";  // another name for the same
+  const auto found = std::ranges::find(entries, ending, &Entry::ending);
+  return found == std::ranges::end(entries) ? nullptr : found;
 }
 
 // The entry of the file's format, which must have this reader; the first that has is the default.

@@ -29,7 +29,7 @@ void check_labels(const std::vector<data::LabelledText>& examples, std::string_v
     }
   }
   check<DataError>(empty == 0, Place{file, first}, ": the label is empty",
-                   empty > 1 ? concatenate(", and so are ", empty - 1, " more of ", examples.size()) : "");
+                   empty == 1 ? "" : concatenate(", as in ", empty, " of ", examples.size(), " examples"));
 }
 
 void Room::take(std::size_t bytes) {

@@ -27,6 +27,8 @@ std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place
   const std::string_view file = begin.file;
   std::vector<data::SpanQuestion> questions;
   const JsonDocument document{std::string(content), file};
+  check<DataError>(!JsonNode(document).is_list(), file,
+                   ": is a list, not SQuAD's object; jq -c '.[]' makes JSONL of a list of examples");
   Index articles = 0;
   for (const JsonNode& article : list_member(JsonNode(document), "data", std::string(file)).list()) {
     const std::string where = concatenate(file, ": article ", ++articles);

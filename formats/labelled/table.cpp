@@ -6,6 +6,7 @@
 
 #include "heddle/base/error.hpp"
 #include "heddle/text/spelling.hpp"
+#include "heddle/text/unicode.hpp"
 
 namespace heddle::formats {
 
@@ -19,7 +20,15 @@ std::optional<Index> column_number(std::string_view text) {
   return number - 1;
 }
 
-// The columns of a header that have one of three names, and a list of all names, truncated if it is long.
+bool take_empty_line(std::string_view& rest, Place& place) {
+  const std::size_t length = rest.starts_with('\n') ? 1 : rest.starts_with("\r\n") ? 2 : 0;
+  rest.remove_prefix(length);
+  place.line += length > 0 ? 1 : 0;
+  return length > 0;
+}
+
+// The columns of a header that have one of three names, or if none has, that name in other case; and a list of all
+// names, truncated if it is long.
 class HeaderNames {
  public:
   void add(Index column, std::string_view name) {
@@ -30,26 +39,31 @@ class HeaderNames {
       shown_ += ", …";
     }
     for (Search& search : searches_) {
-      if (search.name != name) continue;
-      (search.first ? search.second : search.first) = column;
+      if (search.name == name) search.exact.add(column);
+      if (text::in_lower_case(search.name) == text::in_lower_case(name)) search.alike.add(column);
     }
   }
-  void look_for(std::string name) { searches_.push_back({std::move(name), {}, {}}); }
+  void look_for(std::string name) { searches_.push_back({.name = std::move(name), .exact = {}, .alike = {}}); }
 
   const std::string& shown() const { return shown_; }
   // Throws DataError for a name that two columns have.
   std::optional<Index> find(std::string_view name, const Place& place) const {
-    const auto found = std::ranges::find(searches_, name, &Search::name);
-    check<DataError>(!found->second, place, ": the columns ", found->first.value_or(0) + 1, " and ",
-                     found->second.value_or(0) + 1, " are both called ", text::quoted(name),
+    const auto search = std::ranges::find(searches_, name, &Search::name);
+    const Columns& found = search->exact.first ? search->exact : search->alike;
+    check<DataError>(!found.second, place, ": the columns ", found.first.value_or(0) + 1, " and ",
+                     found.second.value_or(0) + 1, " are both called ", text::quoted(name),
                      "; give the number of the one to read, or rename one");
-    return found->first;
+    return found.first;
   }
 
  private:
+  struct Columns {
+    std::optional<Index> first, second;
+    void add(Index column) { (first ? second : first) = column; }
+  };
   struct Search {
     std::string name;
-    std::optional<Index> first, second;
+    Columns exact, alike;
   };
   std::vector<Search> searches_;
   std::string shown_;
@@ -68,6 +82,12 @@ class TableReader {
  public:
   TableReader(const TableFormat& format, Texts texts, Gold gold, TableColumns& columns)
       : format_(format), texts_(texts), gold_(gold), columns_(columns) {}
+
+  // The table's format: that of its beginning.
+  static const TableFormat& settled(TableColumns& columns, const TableFormat& format, const Place& begin) {
+    if (begin.line == 1 || columns.format_ == nullptr) columns.format_ = &format;
+    return *columns.format_;
+  }
 
   std::vector<data::LabelledText> read(std::string_view content, Place place);
 
@@ -102,22 +122,16 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   const std::vector<WantedColumn> wanted = wanted_columns();
   for (const auto& [option, name, usual, column] : wanted) names.look_for(name.empty() ? usual : name);
   if (texts_ == Texts::one) names.look_for("text_b");
+  while (take_empty_line(rest, place)) continue;
   const Place header = place;
-  bool has_semicolon = false;
-  const Index count = format_.split(rest, place, [&](Index column, std::string_view name) {
-    names.add(column, name_in(name));
-    has_semicolon = name.find(';') != name.npos;
-  });
-  const auto advice = [&](const char* option) {
-    return count == 1 && has_semicolon ? std::string("columns have commas between them, not semicolons")
-                                       : concatenate("choose one with ", option);
-  };
+  const Index count =
+      format_.split(rest, place, [&](Index column, std::string_view name) { names.add(column, name_in(name)); });
   for (const auto& [option, given, usual, column] : wanted) {
     const std::string name = given.empty() ? usual : given;
     *column = names.find(name, header);
     if (!*column && !given.empty()) *column = column_number(given);
     check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name),
-                     "; there are: ", names.shown(), "; ", advice(option));
+                     "; there are: ", names.shown(), "; choose one with ", option);
   }
   check<DataError>(texts_ != Texts::one || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
@@ -169,7 +183,6 @@ std::string TableReader::expected(Index count) const {
 
 data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   const Place row = place;
-  const bool is_empty = rest.starts_with('\n') || rest.starts_with("\r\n");
   data::LabelledText example;
   example.line = row.line;
   const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
@@ -177,7 +190,6 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
     if (column == columns_.text_b_) example.second_text = field;
     if (column == columns_.label_) example.label = name_in(field);
   });
-  check<DataError>(!is_empty || columns_.count_ == 1, row, ": is empty", expected(0));
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,
                    expected(count));
   return example;
@@ -196,7 +208,10 @@ std::vector<data::LabelledText> TableReader::read(std::string_view content, Plac
   }
   std::vector<data::LabelledText> examples;
   examples.reserve(line_count(content));
-  while (!content.empty()) examples.push_back(next(content, place));
+  const bool may_skip = columns_.count_ > 1 && texts_ != Texts::pair;
+  while (!content.empty()) {
+    if (!may_skip || !take_empty_line(content, place)) examples.push_back(next(content, place));
+  }
   if (gold_ == Gold::given) check_labels(examples, place.file);
   return examples;
 }
@@ -204,7 +219,7 @@ std::vector<data::LabelledText> TableReader::read(std::string_view content, Plac
 std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                            TableColumns& columns, const TableFormat& format) {
   Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
-  return TableReader(format, texts, gold, columns).read(content, begin);
+  return TableReader(TableReader::settled(columns, format, begin), texts, gold, columns).read(content, begin);
 }
 
 }  // namespace heddle::formats

@@ -36,6 +36,8 @@ struct TextColumns {
   bool operator==(const TextColumns&) const = default;
 };
 
+struct TableFormat;
+
 // The columns of one table while its rows are read, from its beginning: the row that begins at line 1 determines them.
 class TableColumns {
  public:
@@ -49,14 +51,15 @@ class TableColumns {
   friend class TableReader;
   TextColumns wanted_;
   Header header_;
+  const TableFormat* format_ = nullptr;
   bool settled_ = false;
   Index count_ = 0;                             // fields of each row
   std::optional<Index> text_, text_b_, label_;  // from 0
 };
 
-// A format of tables. split() removes the first row from `rest`, calls take(column, field) for each field, in order,
-// with a view that is valid during the call, advances `line` past the row, and returns the number of fields. Throws
-// DataError, "FILE:LINE: …", for a row that cannot be split.
+// A format of tables, a constant of the program. split() removes the first row from `rest`, calls take(column, field)
+// for each field, in order, with a view that is valid during the call, advances `line` past the row, and returns the
+// number of fields. Throws DataError, "FILE:LINE: …", for a row that cannot be split.
 struct TableFormat {
   using Take = std::function<void(Index column, std::string_view field)>;
   Index (*split)(std::string_view& rest, Place& place, const Take& take);
@@ -64,7 +67,8 @@ struct TableFormat {
   std::string_view between;  // the separator of fields, for messages
 };
 
-// One example per row, for whole rows, the first of which is at `begin`; a header is not an example. Throws DataError,
+// One example per row, for whole rows, the first of which is at `begin`, which determines the format of all. A header
+// is not an example, and neither is an empty line in a table of several columns, but in one of pairs. Throws DataError,
 // "FILE:LINE: …", for rows of different numbers of fields and for missing columns. Memory is limited by Room.
 std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                            TableColumns& columns, const TableFormat& format);

@@ -29,14 +29,16 @@ Index whole_line(std::string_view& rest, Place& place, const TableFormat::Take& 
   return 1;
 }
 
+constexpr TableFormat with_tabs{.split = split_tabs, .has_header = false, .between = "tab"};
+constexpr TableFormat of_texts{.split = whole_line, .has_header = false, .between = "tab"};
+
 }  // namespace
 
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                          TableColumns& columns) {
   const bool is_text =
       texts == Texts::one && gold == Gold::absent && !columns.wanted().any() && columns.header() != Header::present;
-  const TableFormat format{.split = is_text ? whole_line : split_tabs, .has_header = false, .between = "tab"};
-  return read_table(content, begin, texts, gold, columns, format);
+  return read_table(content, begin, texts, gold, columns, is_text ? of_texts : with_tabs);
 }
 
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold) {

@@ -74,4 +74,18 @@ void append_utf8(std::string& text, char32_t code) {
   put(0x80 | (code & 0x3F));
 }
 
+std::string in_lower_case(std::string_view text) {
+  std::string lower;
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = decode(text, at);
+    if (character.code == invalid_character) {
+      lower += text.substr(at, character.length);
+    } else {
+      append_utf8(lower, to_lower(character.code));
+    }
+    at += character.length;
+  }
+  return lower;
+}
+
 }  // namespace heddle::text

@@ -61,4 +61,7 @@ char32_t to_lower(char32_t code);
 // Precondition: a code point that UTF-8 can encode.
 void append_utf8(std::string& text, char32_t code);
 
+// The text with to_lower() of each character; bytes that are not UTF-8 as they are.
+std::string in_lower_case(std::string_view text);
+
 }  // namespace heddle::text

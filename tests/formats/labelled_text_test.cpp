@@ -74,9 +74,26 @@ TEST_CASE("pairs: a source and a target, in columns and keys of these names") {
   CHECK(contains(message_of([&] { read_jsonl_texts("{}", "x", Texts::pair, Gold::absent); }), "has no key 'source'"));
 }
 
+TEST_CASE("tsv: empty lines are no examples, but of texts and pairs they count") {
+  const auto labelled = read_tsv("\na\tx\n\r\n\nb\ty\n\n", "x", Texts::one, Gold::given);
+  REQUIRE(labelled.size() == 2);
+  CHECK(labelled[0].line == 2);
+  CHECK(labelled[1].line == 5);
+  CHECK(read_tsv("one\n\ntwo\n", "x", Texts::one, Gold::absent).size() == 3);
+  CHECK(contains(message_of([&] { read_tsv("a\tb\n\nc\td\n", "x.tsv", Texts::pair, Gold::absent); }),
+                 "x.tsv:2: the number of columns is 1, not 2; a line is SOURCE, tab, TARGET"));
+}
+
+TEST_CASE("labelled texts: the ending of a name decides, in either case") {
+  CHECK(labelled_format("X.CSV", {}) == LabelledFormat::csv);
+  CHECK(labelled_format("data/x.Jsonl", {}) == LabelledFormat::jsonl);
+  CHECK(labelled_format("x.ndjson", {}) == LabelledFormat::jsonl);
+  CHECK(labelled_format("x.csv.bak", {}) == LabelledFormat::tsv);
+  CHECK(labelled_format("csv", {}) == LabelledFormat::tsv);
+}
+
 TEST_CASE("tsv: other lines are errors with file and line") {
   CHECK(tsv_message("a\tx\nno tab\n") == "x.tsv:2: the number of columns is 1, not 2; a line is LABEL, tab, TEXT");
-  CHECK(tsv_message("a\tx\n\nb\ty\n") == "x.tsv:2: is empty; a line is LABEL, tab, TEXT");
   CHECK(contains(tsv_message("a\tx\ty\n"), "x.tsv:1: the number of columns is 3, not 2"));
   CHECK(contains(tsv_message("a\tx\n", Texts::two),
                  "the number of columns is 2, not 3; a line is LABEL, tab, TEXT, tab, TEXT"));
@@ -103,6 +120,10 @@ TEST_CASE("jsonl: labelled texts") {
             .at(0)
             .second_text == "b");
   CHECK(read_jsonl_texts(R"({"text": "a"})", "x", Texts::one, Gold::absent).at(0).label.empty());
+  const auto spaced =
+      read_jsonl_texts("\n{\"text\": \"a\"}\n \t\r\n{\"text\": \"b\"}\n\n", "x", Texts::one, Gold::absent);
+  REQUIRE(spaced.size() == 2);
+  CHECK(spaced[1].line == 4);
 }
 
 TEST_CASE("jsonl: other lines are errors with file and line") {
@@ -113,13 +134,12 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
         "x.jsonl:1: has no key 'text'; there are: 'label'; choose one with --text-column");
   CHECK(jsonl_message("{\"text\": 1, \"label\": \"a\"}\n") == "x.jsonl:1: \"text\" is not a string");
   CHECK(jsonl_message("{\"text\": null, \"label\": \"a\"}\n") == "x.jsonl:1: \"text\" is not a string");
-  CHECK(jsonl_message(good + "\n\n" + good) == "x.jsonl:2: the line is empty");
-  CHECK(jsonl_message(" \t\r\n" + good) == "x.jsonl:1: the line is empty");
   CHECK(contains(jsonl_message(good + "\n{\"text\": \"a\", }\n"), "x.jsonl:2: not valid JSON, at byte 15"));
   CHECK(contains(jsonl_message("{\"text\": \"\xff\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
   CHECK(contains(jsonl_message("{\"text\": \"\\ud800\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
-  CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": null}"),
-                 "x.jsonl:1: \"label\" is not a string or a number"));
+  CHECK(jsonl_message("{\"text\": \"a\", \"label\": null}") == "x.jsonl:1: the label is empty");
+  CHECK(jsonl_message(good + "\n{\"text\": \"a\", \"label\": null}\n{\"text\": \"a\", \"label\": \"\"}") ==
+        "x.jsonl:2: the label is empty, as in 2 of 3 examples");
   CHECK(
       contains(jsonl_message("{\"text\": \"a\", \"label\": [1]}"), "x.jsonl:1: \"label\" is not a string or a number"));
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": \"\\n\"}"), "x.jsonl:1: the label"));

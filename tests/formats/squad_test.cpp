@@ -81,7 +81,7 @@ TEST_CASE("squad: an answer that is not in the context at its place names file, 
 
 TEST_CASE("squad: files of another form") {
   CHECK(squad_message("{\n\"data\": [}\n") == "x.json:2: not valid JSON, at byte 10 of the line");
-  CHECK(contains(squad_message("[]"), "x.json: has no list \"data\""));
+  CHECK(squad_message("[]") == "x.json: is a list, not SQuAD's object; jq -c '.[]' makes JSONL of a list of examples");
   CHECK(contains(squad_message(R"({"data": 5})"), "x.json: has no list \"data\""));
   CHECK(contains(squad_message(R"({"data": [{"paragraphs": []}, {}]})"),
                  "x.json: article 2: has no list \"paragraphs\""));
@@ -108,7 +108,7 @@ TEST_CASE("jsonl: spans, with answers in either of two forms") {
   const auto message = [&](const std::string& answers) {
     return message_of([&] { read_jsonl_spans("\n" + head + answers + "}", "x.jsonl", Gold::given); });
   };
-  CHECK(contains(message("[]"), "x.jsonl:1: the line is empty"));
+  CHECK(message("[]").empty());
   const auto second = [&](const std::string& answers) {
     return message_of([&] { read_jsonl_spans(head + "[]}\n" + head + answers + "}", "x.jsonl", Gold::given); });
   };

@@ -92,7 +92,7 @@ TEST_CASE("baseline: finetune prints it at its end") {
       "one.h5");
   CHECK(contains(one.err,
                  "has a validation accuracy of 1, and this model is not better, with 1: difference of "
-                 "accuracy 0.0000, from 0.0000 to 0.0000 with 95 % confidence\n"));
+                 "accuracy 0.0000, from -0.0596 to 0.0596 with 95 % confidence\n"));
 }
 
 TEST_CASE("baseline: the interval that finetune prints is that of classify") {

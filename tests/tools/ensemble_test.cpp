@@ -60,6 +60,23 @@ TEST_CASE("ensemble: a network and a bag, by the mean of their log-probabilities
   CHECK(lines_in(read_file(corpus.path("predictions.tsv"))) == 121);
 }
 
+TEST_CASE("ensemble: it is compared with the best of its models") {
+  const Labelled corpus;
+  corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o good.h5");
+  corpus.must("sed 's/^animal/x/; s/^royal/animal/; s/^x/royal/' texts.tsv > turned.tsv");
+  corpus.must("finetune -q --arch bag --task classify --train turned.tsv -o bad.h5");
+  const std::string err = corpus.must("finetune --ensemble bad.h5,good.h5 --valid texts.tsv -o both.h5").err;
+  CHECK(contains(err, "the ensemble is not better than good.h5 alone: difference of accuracy 0.0000, from -0."));
+  // Two models that each know half of the words.
+  corpus.must("for i in {1..40}; do printf 'a\\tcat\\nb\\tking\\n'; done > one.tsv");
+  corpus.must("for i in {1..40}; do printf 'a\\tdog\\nb\\tqueen\\n'; done > two.tsv; cat one.tsv two.tsv > all.tsv");
+  for (const std::string name : {"one", "two"}) {
+    corpus.must("finetune -q --arch bag --task classify --train " + name + ".tsv -o " + name + ".h5");
+  }
+  CHECK(contains(corpus.must("finetune --ensemble one.h5,two.h5 --valid all.tsv -o all.h5").err,
+                 "the ensemble is better than one.h5 alone: difference of accuracy 0.25"));
+}
+
 TEST_CASE("ensemble: tags and numbers") {
   const Labelled corpus;
   corpus.must(bag + "label --train tags.conll -o t.h5 --steps 4");

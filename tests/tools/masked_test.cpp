@@ -151,7 +151,8 @@ TEST_CASE("pretrain: a loss at the level of token frequencies is told once, with
     // A model whose output is flat: worse than the frequencies.
     CHECK(warned(corpus.must(command + "-o flat.h5 --restart --learning-rate 1e-9 --arch " + arch)) == 1);
     CHECK(warned(corpus.must(command + "-o good.h5 --restart --learning-rate 5e-3 --arch " + arch)) == 0);
-    CHECK(warned(corpus.must(command + "-o short.h5 --restart --learning-rate 1e-9 --steps 400 --arch " + arch)) == 0);
+    CHECK(warned(corpus.must(command + "-o short.h5 --restart --learning-rate 1e-9 --steps 400 --arch " + arch)) == 1);
+    CHECK(warned(corpus.must(command + "-o short.h5 --restart --learning-rate 1e-9 --steps 150 --arch " + arch)) == 0);
   }
 }
 

@@ -109,6 +109,62 @@ TEST_CASE("slips: sentences as words, and labelled files without --evaluate") {
   }
 }
 
+TEST_CASE("slips: names of columns read as an example, and texts without a word") {
+  const Labelled corpus;
+  write_file(corpus.path("named.tsv"),
+             "Label\tText\n" + numbered(20, "animal\tcat ", "") + numbered(20, "royal\tking ", ""));
+  const std::string says = "named.tsv:1: 'Label' and 'Text' look like names of columns, and are read as an example";
+  CHECK(warnings(corpus.must(brief + "--train named.tsv"), says) == 1);
+  CHECK(warnings(corpus.must(brief + "--restart --train named.tsv --header"), "") == 0);
+  CHECK(contains(corpus.run("convert named.tsv --split 80,10,10 -o parts").err, says));
+  CHECK(warnings(corpus.must("convert named.tsv --header --split 80,10,10 -o parts"), "") == 0);
+
+  write_file(corpus.path("empty.tsv"),
+             numbered(20, "animal\tcat ", "") + "royal\t\nroyal\t  \n" + numbered(20, "royal\tking ", ""));
+  const std::string empty = "empty.tsv:21: the text is empty, as in 2 of 42 examples";
+  CHECK(warnings(corpus.must(brief + "--restart --train empty.tsv"), empty) == 1);
+  CHECK(warnings(corpus.must("convert empty.tsv --split 80,10,10 -o halves"), empty) == 1);
+}
+
+TEST_CASE("slips: classes without an example to judge by") {
+  const Labelled corpus;
+  const std::string rest = numbered(200, "royal\tking ", "") + numbered(200, "animal\tcat ", "");
+  write_file(corpus.path("train.tsv"), rest + numbered(20, "plant\trose ", ""));
+  write_file(corpus.path("valid.tsv"), numbered(200, "royal\tqueen ", "") + numbered(200, "animal\tdog ", ""));
+  write_file(corpus.path("whole.tsv"), read_file(corpus.path("valid.tsv")) + "plant\ttulip\n");
+  CHECK(warnings(corpus.must(brief + "--train train.tsv --valid valid.tsv"),
+                 "valid.tsv: has no example of 'plant' for validation") == 1);
+  CHECK(warnings(corpus.must(brief + "--restart --train train.tsv --valid whole.tsv"), "") == 0);
+}
+
+TEST_CASE("slips: a model is judged, or its weight is found, by what it was trained on") {
+  const Labelled corpus;
+  corpus.must("head -n 80 texts.tsv > train.tsv && tail -n 40 texts.tsv > test.tsv && cp train.tsv same.tsv");
+  const std::string bag = "finetune -q --arch bag --task classify --train ";
+  corpus.must(bag + "train.tsv -o a.h5 && " + bag + "test.tsv -o b.h5");
+  CHECK(warnings(corpus.must("classify a.h5 same.tsv --evaluate"), "same.tsv: a.h5 was trained on this file") == 1);
+  CHECK(warnings(corpus.must("classify a.h5,b.h5 test.tsv --evaluate"), "test.tsv: b.h5 was trained on") == 1);
+  CHECK(warnings(corpus.must("classify a.h5 test.tsv --evaluate"), "") == 0);
+  CHECK(warnings(corpus.must("finetune --ensemble a.h5,b.h5 --valid train.tsv -o ab.h5"),
+                 "train.tsv: a.h5 was trained on this file") == 1);
+}
+
+TEST_CASE("slips: JSON and CSV from a pipe, whose format no name tells") {
+  const Labelled corpus;
+  corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o c.h5");
+  write_file(corpus.path("x.jsonl"), "{\"text\": \"the cat\", \"id\": 7}\n");
+  write_file(corpus.path("x.csv"), "id;text\n7;the cat\n");
+  const std::string json_note = "standard input:1: looks like JSON, all of it is the text; --format jsonl reads it";
+  CHECK(warnings(corpus.must("cat x.jsonl | classify c.h5"), json_note) == 1);
+  CHECK(warnings(corpus.must("cat x.csv | classify c.h5"), "standard input:1: looks like the header of CSV") == 1);
+  CHECK(warnings(corpus.must("cat x.jsonl | classify c.h5 --format jsonl"), "") == 0);
+  CHECK(warnings(corpus.must("cat x.csv | classify c.h5 --format csv"), "") == 0);
+  CHECK(warnings(corpus.must("printf 'a text, not CSV\n{brace\n' | classify c.h5"), "") == 0);
+
+  corpus.must("classify c.h5 x.csv -o x.out.jsonl");
+  CHECK(parse_json(read_file(corpus.path("x.out.jsonl")))["label"] == "animal");
+}
+
 TEST_CASE("slips: examples of one label cannot judge models of several") {
   const SmallCorpus corpus;
   write_file(corpus.path("texts.tsv"), "animal\tthe cat\nanimal\tthe dog\nperson\tthe king\nperson\tmy queen\n");

@@ -148,7 +148,7 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
   for (const Refusal& refusal : std::vector<Refusal>{
            {"convert few.csv" + split, "few.csv:442: the number of columns is 2, not 3", 1},
            {"convert many.csv" + split, "many.csv:442: the number of columns is 4, not 3", 1},
-           {"convert empty.csv" + split, "empty.csv:442: the label is empty, and so are 2 more of 223", 1},
+           {"convert empty.csv" + split, "empty.csv:442: the label is empty, as in 3 of 223 examples", 1},
            {"convert one.tsv" + split, "one.tsv: all examples have the label 'a'", 1},
            {"convert tiny.jsonl" + split, "fewer different texts than the 3 parts", 1},
            {"convert bad.jsonl" + split, "bad.jsonl:2: not valid JSON", 1},
@@ -190,7 +190,23 @@ TEST_CASE("split: slips are pointed out: swapped columns, a text with two labels
   CHECK(contains(corpus.must("convert n.tsv --split 80,10,10 -o numbers").err, "n.tsv: the labels are numbers"));
   CHECK(count(part(corpus, "numbers", "train.tsv"), "\n") == 48);
   CHECK(contains(corpus.must("convert u.tsv --split 80,10,10 -o unsure").err,
-                 "warning: u.tsv:1: a text with several labels, as 1 text is in all"));
+                 "warning: u.tsv:1: the text has several labels\n"));
+}
+
+TEST_CASE("split: sizes that differ from what was asked for are pointed out") {
+  const SmallCorpus corpus;
+  std::string many, few;
+  for (int i = 0; i < 60; ++i) {
+    many += "class" + std::to_string(i / 5) + "\ttext " + std::to_string(i) + "\n";
+    few += std::string(i % 2 == 0 ? "a" : "b") + "\ttext " + std::to_string(i) + "\n";
+  }
+  write_file(corpus.path("many.tsv"), many);
+  write_file(corpus.path("few.tsv"), few);
+  // Of five texts of a class, each part has one at least.
+  CHECK(contains(corpus.must("convert many.tsv --split 80,10,10 -o many").err,
+                 "many.tsv: the sizes are not 80,10,10, as each part has each class"));
+  CHECK(count(part(corpus, "many", "train.tsv"), "\n") == 36);
+  CHECK_FALSE(contains(corpus.must("convert few.tsv --split 80,10,10 -o few").err, "the sizes are not"));
 }
 
 }  // namespace split_tests

@@ -5,6 +5,7 @@
 
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/files/lines.hpp"
+#include "heddle/formats/labelled/csv.hpp"
 #include "tools/tasks/warnings.hpp"
 
 namespace heddle {
@@ -19,9 +20,15 @@ constexpr const char* has_labels = ": the input has labels; --evaluate compares 
 // Whether the first row of CSV names this column.
 bool names_column(std::string_view row, const std::string& name) {
   row = row.substr(0, row.find_first_of("\r\n"));
-  const std::vector<std::string> names = split(without_byte_order_mark(row), ',');
+  const std::vector<std::string> names = split(without_byte_order_mark(row), formats::csv_separator(row));
   return std::ranges::any_of(names,
                              [&](const std::string& field) { return field == name || field == '"' + name + '"'; });
+}
+
+// As far as can be seen without reading it.
+bool is_object(std::string_view line) {
+  line = trimmed(line, " \t\r\n");
+  return line.starts_with('{') && line.ends_with('}') && line.find("\":") != line.npos;
 }
 
 // Whether an object on one line has a member "label", as far as can be seen without reading it.
@@ -56,6 +63,11 @@ std::optional<std::string> LabelWatch::of_line(const InputText& text) const {
   if (texts_ == LabelledFormat::csv && is_first_row && names_column(text.text, "label"))
     return text.where() + has_labels;
   if (texts_ == LabelledFormat::jsonl && has_label_member(text.text)) return text.where() + has_labels;
+  if (texts_ == LabelledFormat::tsv && input_.format == LabelledFormat::automatic && !input_.columns.any()) {
+    if (is_object(text.text)) return text.where() + ": looks like JSON, all of it is the text; --format jsonl reads it";
+    if (text.line == 1 && text.text.find_first_of(",;") != std::string::npos && names_column(text.text, "text"))
+      return text.where() + ": looks like the header of CSV, and is read as a text; --format csv reads it";
+  }
   const std::size_t tab = text.text.find('\t');
   if (texts_ != LabelledFormat::tsv || tab == std::string::npos || input_.columns.any()) return std::nullopt;
   if (labels_.find(text.text.substr(0, tab)))

@@ -20,6 +20,7 @@ class LabelWatch {
   // A warning about a text of the input, where
   //   - a line without named columns begins with a label of the model and a tab, the first row of a CSV file names a
   //     column label, an object has a member of that name, or the last column of a word is a label of the model;
+  //   - a line is a JSON object, or the first one the header of CSV, and the whole line is the text;
   //   - a line of a .tsv file has a tab otherwise, and all of it is the text;
   //   - a word is followed by two columns or more of which none is a label of the model, or has three blanks or more.
   std::optional<std::string> warning(const InputText& text) const;

@@ -84,6 +84,7 @@ class Classifier {
 
   void with_task_model() {
     const Ensemble models(arguments_.operand("MODEL"), options_.base);
+    for (std::size_t m = 0; m < models.size(); ++m) model_paths_.push_back(models.path(m));
     const models::TaskConfig& task = models.task();
     const data::LabelSet& labels = models.labels();
     refuse_for(task.task);
@@ -192,6 +193,9 @@ class Classifier {
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
     check_metric(data, task, labels, options_.metric);
+    if (options_.zero_shot.labels.empty() && options_.folds == 0) {
+      if (const auto warning = trained_on_warning(path_, model_paths_)) arguments_.warn(*warning);
+    }
     const std::optional<Baseline> baseline =
         baseline_ ? Baseline{options_.baseline, baseline_(data)} : baseline_of(data, task, labels);
     const Judge how{options_.metric, true, null_threshold(task), seed, baseline ? &*baseline : nullptr};
@@ -209,7 +213,8 @@ class Classifier {
   const cli::Arguments& arguments_;
   const ClassifyOptions& options_;
   std::string path_;
-  Answerer baseline_;  // of --baseline
+  std::vector<std::string> model_paths_;  // of fine-tuned ones
+  Answerer baseline_;                     // of --baseline
   cli::Output output_;
 };
 
@@ -239,8 +244,9 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
 
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    const auto options = arguments.read<ClassifyOptions>();
+    auto options = arguments.read<ClassifyOptions>();
     check_usage(options, arguments);
+    if (!options.evaluate && options.output.ends_with(".jsonl")) options.jsonl = true;
     Classifier(arguments, options).run();
     return 0;
   });

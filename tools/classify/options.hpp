@@ -88,7 +88,8 @@ struct ClassifyOptions {
                   "tag sentences as they are, one per line: their words are found, and printed with begin, end and tag")
                 .essential(),
             self.raw);
-    visitor(Field("jsonl", "print one JSON object per text, sentence or question").essential(), self.jsonl);
+    visitor(Field("jsonl", "print one JSON object per text, sentence or question, as -o NAME.jsonl does").essential(),
+            self.jsonl);
     visitor(Field("evaluate", "compare with the labels in the file and print metrics").essential(), self.evaluate);
     visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}).essential(), self.json);
     visitor(Field("metric", "metric to print first, with a confidence interval; auto means the usual one of the task")

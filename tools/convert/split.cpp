@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "heddle/data/folds.hpp"
@@ -11,6 +13,7 @@
 #include "heddle/formats/files/atomic_directory.hpp"
 #include "heddle/formats/json/node.hpp"
 #include "heddle/formats/json/value.hpp"
+#include "heddle/formats/labelled/csv.hpp"
 #include "tools/tasks/warnings.hpp"
 
 namespace heddle {
@@ -42,7 +45,7 @@ bool first_object_has(std::string_view content, const std::string& name) {
 // Whether a table has two texts in a row: by its header, or by having three columns and no header.
 bool table_has_two_texts(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
   const bool is_csv = format == LabelledFormat::csv;
-  std::vector<std::string> names = split(first_line(content), is_csv ? ',' : '\t');
+  const std::vector<std::string> names = split(first_line(content), is_csv ? formats::csv_separator(content) : '\t');
   const bool has_header =
       input.header == formats::Header::present || (is_csv && input.header == formats::Header::automatic);
   if (!has_header) return names.size() == 3;
@@ -100,6 +103,8 @@ class Splitter {
 
   // The part of each example.
   std::vector<Index> parts() {
+    if (const auto header = header_warning(data_, options_.input)) arguments_.warn(*header);
+    if (const auto empty = empty_texts_warning(data_)) arguments_.warn(*empty);
     set_labels();
     return data::grouped_parts(units_, shares_, static_cast<std::uint64_t>(arguments_.common().seed));
   }
@@ -112,6 +117,7 @@ class Splitter {
                                  grouped(std::ranges::count(parts, static_cast<Index>(part))), " examples",
                                  classes_in(static_cast<Index>(part), parts)));
     }
+    report_sizes(parts);
     std::map<std::uint64_t, Index> copies;
     for (const data::Unit& unit : units_) ++copies[unit.key];
     const auto further = static_cast<Index>(units_.size() - copies.size());
@@ -122,6 +128,19 @@ class Splitter {
   }
 
  private:
+  // Says so where a part has many more or fewer examples than was asked for.
+  void report_sizes(const std::vector<Index>& parts) const {
+    constexpr double far = 0.02;
+    const auto size = static_cast<double>(parts.size());
+    const auto total = static_cast<double>(std::accumulate(shares_.begin(), shares_.end(), Index{0}));
+    for (std::size_t part = 0; part < shares_.size(); ++part) {
+      const auto count = static_cast<double>(std::ranges::count(parts, static_cast<Index>(part)));
+      if (std::abs(count / size - static_cast<double>(shares_[part]) / total) <= far) continue;
+      return arguments_.say(concatenate(data_.file, ": the sizes are not ", options_.shares.text(),
+                                        ", as each part has each class, and all copies of a text are in one"));
+    }
+  }
+
   void set_labels() {
     if (task_ == Task::span) return;
     check<DataError>(labels_.size() >= 2, data_.file, ": all examples have the label ",
@@ -152,8 +171,9 @@ class Splitter {
     if (task_ != Task::classify || differ.empty() || many_classes_warning(data_, labels_)) return;
     const auto first = std::ranges::find_if(units_, [&](const data::Unit& unit) { return differ.contains(unit.key); });
     const auto line = data_.texts[static_cast<std::size_t>(first - units_.begin())].line;
-    arguments_.warn(concatenate(data_.file, ":", line, ": a text with several labels, as ",
-                                counted(static_cast<Index>(differ.size()), "text is", "texts are"), " in all"));
+    const auto count = static_cast<Index>(differ.size());
+    arguments_.warn(concatenate(data_.file, ":", line, ": the text has several labels",
+                                count == 1 ? "" : concatenate(", as have ", count, " texts in all")));
   }
 
   void check_rare() const {

@@ -73,6 +73,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
       {settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, formats::Gold::given});
   check_metric(data, task, models.labels(), settings.metric);
   if (const auto warning = one_label_warning(data, task.task, models.labels())) arguments.warn(*warning);
+  if (const auto warning = trained_on_warning(options.valid, files)) arguments.warn(*warning);
   std::vector<TaskAnswers> answers;
   data::OverlongTexts overlong{settings.overlong};
   for (std::size_t m = 0; m < models.size(); ++m) {
@@ -91,8 +92,23 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   for (std::size_t m = 0; m < models.size(); ++m) {
     rows.push_back({models.path(m), number(models.weights()[m]), number(metric(answers[m]).value)});
   }
-  rows.push_back({options.output, "", number(metric(models.pool(answers)).value)});
+  const TaskAnswers pool = models.pool(answers);
+  rows.push_back({options.output, "", number(metric(pool).value)});
   std::cout << text_table(rows, "lrr");
+
+  const bool less_is_better = better_of(settings.metric) == training::Better::lower;
+  std::size_t best = 0;
+  for (std::size_t m = 1; m < models.size(); ++m) {
+    const double here = metric(answers[m]).value, there = metric(answers[best]).value;
+    if (less_is_better ? here < there : here > there) best = m;
+  }
+  const Baseline alone{models.path(best), answers[best]};
+  const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
+  const Judgement judgement = judge(data, task, models.labels(), pool,
+                                    {.metric = settings.metric, .intervals = true, .seed = seed, .baseline = &alone});
+  arguments.say(concatenate("the ensemble is ", judgement.comparison->is_better ? "" : "not ", "better than ",
+                            alone.what, " alone: ", judgement.comparison->text(judgement.metrics.front().name),
+                            ", on the examples that the weights are from"));
 }
 
 }  // namespace heddle

@@ -92,6 +92,10 @@ void LabelledTask::warn_of_slips() const {
   const auto warn = [this](const std::optional<std::string>& warning) {
     if (warning) arguments_.warn(*warning);
   };
+  for (const TaskData& file : train_files_) {
+    warn(header_warning(file, options_.settings.input));
+    warn(empty_texts_warning(file));
+  }
   if (task != Task::label) warn(many_classes_warning(train_, labels_));
   warn(alike_labels_warning(train_.file, labels_));
   warn(long_word_warning(train_));
@@ -99,6 +103,7 @@ void LabelledTask::warn_of_slips() const {
   warn(copies_warning(train_, *valid_));
   warn(small_validation_warning(*valid_, task));
   warn(one_label_warning(*valid_, task, labels_));
+  warn(missing_classes_warning(*valid_, task, labels_));
 }
 
 models::TaskConfig LabelledTask::config() const {

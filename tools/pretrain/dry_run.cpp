@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "heddle/formats/heddle/token_file.hpp"
+#include "tools/pretrain/budget.hpp"
 #include "tools/pretrain/run.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/choose_precision.hpp"
@@ -112,19 +113,6 @@ ResumedRun planned_run(PretrainOptions& options, const TrialData& data, const cl
   return {start.file->config<models::ModelConfig>(), record_of<PretrainRecord>(*start.file).training};
 }
 
-// Says so when an encoder would read too few tokens to be worth more than a bag of words. README has the measurements.
-void warn_of_small_budget(const models::ModelConfig& model, Index steps, Index samples_per_step,
-                          const cli::Arguments& arguments) {
-  if (!models::architecture(model.arch()).plays(models::MaskedPredictor::what)) return;
-  constexpr Index enough = 5000000;
-  const Index per_step = samples_per_step * model->training_length();
-  if (steps * per_step >= enough) return;
-  arguments.warn(concatenate(grouped(steps * per_step),
-                             " tokens are a small budget: encoders of 4 layers were no better "
-                             "than a bag of words (finetune --arch bag) before they had read about ",
-                             grouped(enough), "; --steps ", (enough + per_step - 1) / per_step, " reads so many"));
-}
-
 }  // namespace
 
 void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) {
@@ -150,7 +138,8 @@ void pretrain_dry_run(PretrainOptions options, const cli::Arguments& arguments) 
   run.keeps_best = resolved(options.settings.select, evaluates, "--valid") == Select::best;
   run.evaluation = evaluation;
   const Estimate estimate = dry_run(run, options.json, arguments);
-  warn_of_small_budget(model, run.steps_done + estimate.steps, config.training.samples_per_step(), arguments);
+  const std::string budget = small_budget(model, run.steps_done + estimate.steps, config.training);
+  if (!budget.empty()) arguments.warn(budget);
 }
 
 }  // namespace heddle

@@ -166,6 +166,8 @@ int PretrainRun::run() {
   if (start_.beginning == Beginning::finished) return settle_finished(options_.output, start_, arguments_);
   describe_start();
   if (const std::string note = objective_->note(); !note.empty()) arguments_.say(note);
+  const std::string budget = small_budget(model_->config(), session_->total_steps(), options_.setup.training);
+  if (!budget.empty()) arguments_.say(budget);
   return session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
 }
 

@@ -12,6 +12,7 @@
 #include "heddle/metrics/bootstrap.hpp"
 #include "heddle/metrics/classification.hpp"
 #include "heddle/metrics/entities.hpp"
+#include "heddle/metrics/proportion.hpp"
 #include "heddle/metrics/regression.hpp"
 
 namespace heddle {
@@ -60,6 +61,7 @@ constexpr const char* squared_error = "mean_squared_error";
 struct Measure {
   std::string name;
   std::function<double(Places)> of;
+  std::function<bool(Index)> is_right = {};  // of one example, where the metric is the fraction of those that are
 };
 
 std::vector<Index> all_places(Index examples) {
@@ -80,18 +82,40 @@ void choose(std::vector<Measure>& measures, const std::string& metric) {
   std::rotate(measures.begin(), found, found + 1);
 }
 
-// The metric that decides, of the baseline, and the model's difference from it on the same samples.
+// Bootstrap samples of fewer examples say nothing of others.
+constexpr Index least_examples = 10;
+
+metrics::Interval interval_of(const Measure& measure, Index examples, std::uint64_t seed) {
+  if (!measure.is_right) return metrics::bootstrap_interval(examples, measure.of, {.seed = seed});
+  return metrics::proportion_interval(std::ranges::count_if(all_places(examples), measure.is_right), examples);
+}
+
+metrics::Interval difference_of(const Measure& model, const Measure& baseline, Index examples, std::uint64_t seed) {
+  if (!model.is_right) {
+    return metrics::bootstrap_interval(examples, [&](Places places) { return model.of(places) - baseline.of(places); },
+                                       {.seed = seed});
+  }
+  Index gained = 0, lost = 0;
+  for (Index i = 0; i < examples; ++i) {
+    const bool is_right = model.is_right(i);
+    if (is_right != baseline.is_right(i)) ++(is_right ? gained : lost);
+  }
+  return metrics::difference_interval(gained, lost, examples);
+}
+
+// The metric that decides, of the baseline, and the model's difference from it on the same examples.
 void add_baseline(Judgement& judgement, const Measure& model, const Measure& baseline, Index examples,
                   const Judge& how) {
   const std::vector<Index> all = all_places(examples);
   const double value = baseline.of(all), difference = model.of(all) - value;
-  const metrics::Interval interval = metrics::bootstrap_interval(
-      examples, [&](Places places) { return model.of(places) - baseline.of(places); }, {.seed = how.seed});
+  const metrics::Interval interval = difference_of(model, baseline, examples, how.seed);
+  const bool is_enough = model.is_right || examples >= least_examples;
+  const bool is_beyond = model.name == squared_error ? interval.high < 0 : interval.low > 0;
   const Comparison comparison{.baseline = value,
                               .difference = difference,
                               .low = interval.low,
                               .high = interval.high,
-                              .is_better = model.name == squared_error ? interval.high < 0 : interval.low > 0};
+                              .is_better = is_enough && is_beyond};
   judgement.comparison = comparison;
   judgement.json["baseline"] = {{"what", how.baseline->what},
                                 {"metric", model.name},
@@ -112,7 +136,7 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
   if (!of_baseline.empty()) choose(of_baseline, how.metric);
   choose(measures, how.metric);
   const std::vector<Index> all = all_places(examples);
-  for (const auto& [name, of] : measures) {
+  for (const auto& [name, of, is_right] : measures) {
     const double value = of(all);
     check<NumericError>(std::isfinite(value), "the ", name,
                         " of the predictions is not finite: the model has diverged");
@@ -120,11 +144,17 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
     judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + rounded(value) + "\n";
   }
   if (!how.intervals) return;
-  const auto& [name, of] = measures.front();
-  const metrics::Interval interval = metrics::bootstrap_interval(examples, of, {.seed = how.seed});
-  judgement.json["interval"] = {{"metric", name}, {"level", 0.95}, {"low", interval.low}, {"high", interval.high}};
-  judgement.text += concatenate("95 % confidence interval: ", name, " from ", rounded(interval.low), " to ",
-                                rounded(interval.high), "\n");
+  const Measure& first = measures.front();
+  const metrics::Interval interval = interval_of(first, examples, how.seed);
+  const bool is_exact = first.is_right != nullptr;
+  judgement.json["interval"] = {{"metric", first.name},
+                                {"level", 0.95},
+                                {"method", is_exact ? "exact" : "bootstrap"},
+                                {"low", interval.low},
+                                {"high", interval.high}};
+  const bool is_few = !is_exact && examples < least_examples;
+  judgement.text += concatenate("95 % confidence interval: ", first.name, " from ", rounded(interval.low), " to ",
+                                rounded(interval.high), is_few ? ", too narrow for so few examples" : "", "\n");
   if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, how);
 }
 
@@ -137,6 +167,13 @@ class Predictions {
   void end_group() { ends_.push_back(pairs_.size()); }
 
   Index groups() const { return static_cast<Index>(ends_.size()); }
+  // Whether each group is one label.
+  bool are_single() const { return ends_.size() == pairs_.size(); }
+  // Precondition: are_single().
+  bool is_right(Index group) const {
+    const auto& [gold, predicted] = pairs_[static_cast<std::size_t>(group)];
+    return predicted == gold;
+  }
   metrics::Confusion confusion(Places places) const {
     metrics::Confusion confusion(classes_);
     for (const Index place : places) {
@@ -177,7 +214,9 @@ Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, 
 }
 
 std::vector<Measure> class_measures(const Predictions& predictions) {
-  return {{"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }},
+  Measure accuracy{"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }};
+  if (predictions.are_single()) accuracy.is_right = [&](Index place) { return predictions.is_right(place); };
+  return {std::move(accuracy),
           {"macro_f1", [&](Places places) { return predictions.confusion(places).macro_f1(); }},
           {"matthews", [&](Places places) { return predictions.confusion(places).matthews(); }}};
 }
@@ -320,10 +359,11 @@ Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Ju
   };
   Judgement judgement;
   judgement.json = formats::to_json(metrics::report(scores));
-  add_measures(
-      judgement,
-      {{"token_f1", mean(&metrics::AnswerScore::token_f1)}, {"exact_match", mean(&metrics::AnswerScore::exact_match)}},
-      static_cast<Index>(scores.size()), how);
+  const auto is_exact = [&scores](Index place) { return scores[static_cast<std::size_t>(place)].exact_match == 1; };
+  add_measures(judgement,
+               {{"token_f1", mean(&metrics::AnswerScore::token_f1)},
+                {"exact_match", mean(&metrics::AnswerScore::exact_match), is_exact}},
+               static_cast<Index>(scores.size()), how);
   if (std::isfinite(how.null_threshold)) add_best_threshold(judgement, data, answers);
   return judgement;
 }

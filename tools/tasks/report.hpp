@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-// The metric that decides, of a model, against that of a baseline on the same bootstrap samples of the examples.
+// The metric that decides, of a model, against that of a baseline on the same examples.
 struct Comparison {
   double baseline = 0;
   double difference = 0;     // of the model from it
@@ -32,7 +32,8 @@ struct Judgement {
 
 struct Judge {
   std::string metric = "auto";  // the metric that decides; auto: the task's own
-  bool intervals = false;     // a bootstrap interval of that metric, for which texts, sentences or questions are drawn
+  bool intervals = false;  // one of that metric: exact of a fraction of texts or questions that are right; else by the
+                           // bootstrap, for which texts, sentences or questions are drawn
   double null_threshold = 0;  // of spans
   std::uint64_t seed = 1;
   const Baseline* baseline = nullptr;  // with which the model is compared

@@ -4,26 +4,82 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <unordered_set>
 
+#include "heddle/formats/files/checksum.hpp"
+#include "heddle/formats/heddle/file.hpp"
 #include "heddle/text/unicode.hpp"
 
 namespace heddle {
 
 namespace {
 
-std::string in_lower_case(std::string_view text) {
-  std::string lower;
-  for (std::size_t at = 0; at < text.size();) {
-    const text::Character character = text::decode(text, at);
-    text::append_utf8(lower, text::to_lower(character.code));
-    at += character.length;
-  }
-  return lower;
+bool is_blank(std::string_view text) {
+  return trimmed(text, " \t\r\n\v\f").empty();
+}
+
+// Whether the name is one that a column of labels, or of texts, often has.
+bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, text::in_lower_case(name)) != names.end();
+}
+
+// "'a', 'b' and 3 more"
+std::string some_of(const std::vector<std::string>& labels) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(most, labels.size()); ++i) names.push_back(shown(labels[i]));
+  return join(names) + (labels.size() > most ? concatenate(" and ", labels.size() - most, " more") : "");
+}
+
+bool was_trained_on(const std::string& xxh128, const formats::Provenance& provenance) {
+  const auto read_it = [&](const formats::ProvenanceStep& step) {
+    return std::ranges::any_of(step.inputs, [&](const formats::ProvenanceInput& input) {
+      return input.role.starts_with("train") && input.xxh128 == xxh128;
+    });
+  };
+  return read_it(provenance.own) || std::ranges::any_of(provenance.earlier, read_it);
 }
 
 }  // namespace
+
+std::optional<std::string> header_warning(const TaskData& data, const formats::LabelledInput& input) {
+  if (input.header != formats::Header::automatic || data.texts.empty() || data.texts.front().line != 1) {
+    return std::nullopt;
+  }
+  const data::LabelledText& first = data.texts.front();
+  if (!is_one_of(first.label, {"label", "labels", "class", "category", "sentiment", "target", "score", "tag"}) ||
+      !is_one_of(first.text, {"text", "texts", "sentence", "sentences", "sentence1", "text_a", "review", "comment",
+                              "message", "question", "title", "content", "document", "tweet"})) {
+    return std::nullopt;
+  }
+  return concatenate(data.file, ":1: ", shown(first.label), " and ", shown(first.text),
+                     " look like names of columns, and are read as an example; --header takes them as names");
+}
+
+std::optional<std::string> empty_texts_warning(const TaskData& data) {
+  const auto is_empty = [](const data::LabelledText& example) {
+    return is_blank(example.text) && (!example.second_text || is_blank(*example.second_text));
+  };
+  const auto first = std::ranges::find_if(data.texts, is_empty);
+  if (first == data.texts.end()) return std::nullopt;
+  const auto count = static_cast<Index>(std::ranges::count_if(data.texts, is_empty));
+  return concatenate(data.file, ":", first->line, ": the text is empty",
+                     count == 1 ? "" : concatenate(", as in ", count, " of ", data.texts.size(), " examples"));
+}
+
+std::optional<std::string> trained_on_warning(const std::string& file, const std::vector<std::string>& models) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) return std::nullopt;
+  const std::string content = formats::checksum_file(file).xxh128;
+  for (const std::string& model : models) {
+    if (was_trained_on(content, formats::InputFile(model).provenance()))
+      return concatenate(file, ": ", model, " was trained on this file; on other examples it is not as good");
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels) {
   constexpr Index usual = 10;
@@ -35,7 +91,7 @@ std::optional<std::string> many_classes_warning(const TaskData& data, const data
 std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels) {
   std::map<std::string, std::string> known;  // by lower case
   for (const std::string& name : labels.names()) {
-    const auto [other, is_new] = known.emplace(in_lower_case(name), name);
+    const auto [other, is_new] = known.emplace(text::in_lower_case(name), name);
     if (is_new) continue;
     return concatenate(file, ": the labels ", shown(other->second), " and ", shown(name), " differ in case alone");
   }
@@ -66,6 +122,18 @@ std::optional<std::string> small_validation_warning(const TaskData& valid, model
                      " to choose the best model by: chance alone ", "moves ",
                      correlates ? "a correlation" : "an accuracy", " by up to ",
                      fmt::format("{:.2f}", std::min(chance, 1.0)), "; --folds uses all examples in turn");
+}
+
+std::optional<std::string> missing_classes_warning(const TaskData& valid, models::Task task,
+                                                   const data::LabelSet& labels) {
+  if (labels.size() < 3 || task == models::Task::label) return std::nullopt;
+  const std::vector<Index> counts = label_counts_in(valid, task, labels);
+  std::vector<std::string> missing;
+  for (Index id = 0; id < labels.size(); ++id) {
+    if (counts[static_cast<std::size_t>(id)] == 0) missing.push_back(labels.name(id));
+  }
+  if (missing.empty() || static_cast<Index>(missing.size()) > labels.size() - 2) return std::nullopt;
+  return concatenate(valid.file, ": has no example of ", some_of(missing), " for validation");
 }
 
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels) {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "heddle/text/spelling.hpp"
 #include "tools/tasks/data.hpp"
@@ -14,6 +15,15 @@ using text::shown;
 // More classes than a tenth of the examples, and more than ten: the columns may be swapped.
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels);
 
+// The first line of a table without a header looks like one: its fields are names that columns have.
+std::optional<std::string> header_warning(const TaskData& data, const formats::LabelledInput& input);
+
+// Texts without a word in them.
+std::optional<std::string> empty_texts_warning(const TaskData& data);
+
+// One of the files that the models, by their paths, were trained on is this one, as their provenance has it.
+std::optional<std::string> trained_on_warning(const std::string& file, const std::vector<std::string>& models);
+
 // Two labels that are the same in lower case.
 std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels);
 
@@ -23,6 +33,10 @@ std::optional<std::string> copies_warning(const TaskData& train, const TaskData&
 // Fewer than 200 examples to choose by, and how far chance alone moves the metric: a fraction of n examples by up to
 // 0.98 / sqrt(n) (95 % of a binomial distribution, at most), a correlation by 1.96 / sqrt(n - 3) (Fisher).
 std::optional<std::string> small_validation_warning(const TaskData& valid, models::Task task);
+
+// Classes of which there is no example to judge by, though there are examples of two or more.
+std::optional<std::string> missing_classes_warning(const TaskData& valid, models::Task task,
+                                                   const data::LabelSet& labels);
 
 // All of several examples to judge by have one label.
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels);

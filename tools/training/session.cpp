@@ -144,12 +144,15 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   progress_.note(note);
 }
 
-// Once, when a model should have begun to use the context: at a tenth of the run, and after 500 steps at least.
+// When a model should have begun to use the context: at a tenth of the run, after 500 steps at least, and at the end of
+// 200 or more.
 void TrainingSession::watch_plateau(Index step) {
-  constexpr Index first = 500;
+  constexpr Index first = 500, least = 200;
   constexpr std::size_t rows = 20;
   constexpr double near = 0.97;
-  if (has_watched_ || step < std::max(first, total_steps() / 10)) return;
+  const bool is_due = !has_watched_ && step >= std::max(first, total_steps() / 10);
+  const bool is_end = step >= least && step == total_steps();
+  if (has_warned_ || !(is_due || is_end)) return;
   has_watched_ = true;
   const std::optional<double> frequencies = objective_.frequency_loss();
   const std::vector<double>* const losses = history_.find("loss");
@@ -158,6 +161,7 @@ void TrainingSession::watch_plateau(Index step) {
   const double loss = std::accumulate(losses->end() - static_cast<std::ptrdiff_t>(count), losses->end(), 0.0) /
                       static_cast<double>(count);
   if (loss < near * *frequencies) return;
+  has_warned_ = true;
   arguments_.warn(concatenate(
       "after ", step, " steps the loss, ", text_of(loss, 2), ", is no lower than that of token frequencies alone, ",
       text_of(*frequencies, 2),

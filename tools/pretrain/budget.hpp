@@ -1,0 +1,15 @@
+// Whether a model would read enough text to be of use.
+#pragma once
+
+#include <string>
+
+#include "heddle/models/config.hpp"
+#include "heddle/training/options.hpp"
+
+namespace heddle {
+
+// What to say where an encoder would read too few tokens in so many steps to be worth more than a bag of words, else
+// "". README has the measurements.
+std::string small_budget(const models::ModelConfig& model, Index steps, const training::TrainingOptions& training);
+
+}  // namespace heddle
