@@ -324,6 +324,14 @@ void TokenizerJsonReader::spell_pieces() {
   }
 }
 
+// As vocab.json of GPT-2 is.
+bool is_list_of_ids(const JsonNode& object) {
+  for (const JsonNode& member : object.members()) {
+    if (!member.is_number()) return false;
+  }
+  return object.size() > 0;
+}
+
 }  // namespace
 
 std::vector<std::string> tokenizer_json_files(const std::string& path) {
@@ -339,7 +347,11 @@ TokenizerModel read_tokenizer_json(const std::string& path) {
   const std::vector<std::string> files = tokenizer_json_files(path);
   check<DataError>(!files.empty(), path, ": no tokenizer.json");
   const JsonDocument document = read_json(files[0]);
-  return TokenizerJsonReader(JsonNode(document)).read();
+  const JsonNode root(document);
+  check<DataError>(!root.is_object() || !is_list_of_ids(root), path,
+                   ": is a list of pieces and ids, not a tokenizer; name the directory that has it with merges.txt "
+                   "(of GPT-2) or source.spm (of Marian)");
+  return TokenizerJsonReader(root).read();
 }
 
 }  // namespace heddle::formats

@@ -38,12 +38,15 @@ class HeaderNames {
     } else if (column == most_shown) {
       shown_ += ", …";
     }
+    const std::string lower = text::in_lower_case(name);
     for (Search& search : searches_) {
       if (search.name == name) search.exact.add(column);
-      if (text::in_lower_case(search.name) == text::in_lower_case(name)) search.alike.add(column);
+      if (search.lower == lower) search.alike.add(column);
     }
   }
-  void look_for(std::string name) { searches_.push_back({.name = std::move(name), .exact = {}, .alike = {}}); }
+  void look_for(const std::string& name) {
+    searches_.push_back({.name = name, .lower = text::in_lower_case(name), .exact = {}, .alike = {}});
+  }
 
   const std::string& shown() const { return shown_; }
   // Throws DataError for a name that two columns have.
@@ -62,7 +65,7 @@ class HeaderNames {
     void add(Index column) { (first ? second : first) = column; }
   };
   struct Search {
-    std::string name;
+    std::string name, lower;
     Columns exact, alike;
   };
   std::vector<Search> searches_;

@@ -141,7 +141,7 @@ double Causal::flops_per_token() const {
 
 std::optional<double> Causal::frequency_loss() const {
   if (options_.label_smoothing > 0) return std::nullopt;
-  return frequency_entropy(windows_.source());
+  return token_frequencies(windows_.source()).entropy;
 }
 
 std::vector<Metric> Causal::evaluate(const std::function<bool()>& stop) const {

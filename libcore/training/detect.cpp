@@ -1,6 +1,7 @@
 #include "heddle/training/detect.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "heddle/ops/arithmetic.hpp"
 #include "heddle/ops/binary_cross_entropy.hpp"
@@ -89,6 +90,17 @@ class Detect : public Objective {
   }
   double flops_per_token() const override {
     return model_.training_flops_per_token(detector_.training_length(), masked_fraction_);
+  }
+
+  // Masked tokens that are drawn by their frequencies replace them, but for those that are the same; what is replaced
+  // is detected by its frequency alone.
+  std::optional<double> frequency_loss() const override {
+    if (options_.label_smoothing > 0) return std::nullopt;
+    const TokenFrequencies tokens = token_frequencies(windows_.source());
+    const double replaced = masked_fraction_ * (1 - tokens.agreement);
+    const double detection =
+        replaced > 0 ? -replaced * std::log(replaced) - (1 - replaced) * std::log1p(-replaced) : 0.0;
+    return tokens.entropy + detection_.detection_weight * detection;
   }
 
   bool can_evaluate() const override { return valid_.has_value(); }

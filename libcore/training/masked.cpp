@@ -127,7 +127,7 @@ double Masked::flops_per_token() const {
 
 std::optional<double> Masked::frequency_loss() const {
   if (predictor_.has_next_sentence() || options_.label_smoothing > 0) return std::nullopt;
-  return frequency_entropy(windows_.source());
+  return token_frequencies(windows_.source()).entropy;
 }
 
 std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {

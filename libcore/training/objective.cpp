@@ -13,7 +13,7 @@ constexpr Index most_counted = 1'000'000;
 
 }  // namespace
 
-double frequency_entropy(const data::TokenSource& tokens) {
+TokenFrequencies token_frequencies(const data::TokenSource& tokens) {
   std::vector<double> counts(static_cast<std::size_t>(tokens.vocab_size()), 0);
   double sum = 0;
   for (const data::TokenSource::Part& part : tokens.parts()) {
@@ -25,11 +25,14 @@ double frequency_entropy(const data::TokenSource& tokens) {
     for (const TokenId id : ids) counts[static_cast<std::size_t>(id)] += weight;
     sum += weight * static_cast<double>(ids.size());
   }
-  double entropy = 0;
+  TokenFrequencies result;
   for (const double count : counts) {
-    if (count > 0) entropy -= count / sum * std::log(count / sum);
+    if (count == 0) continue;
+    const double p = count / sum;
+    result.entropy -= p * std::log(p);
+    result.agreement += p * p;
   }
-  return entropy;
+  return result;
 }
 
 Origin origin_of(const data::TokenSource& tokens, Index offset) {

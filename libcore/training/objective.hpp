@@ -77,8 +77,8 @@ class Objective {
   // is abandoned is computed again from its beginning, without this call.
   virtual void finish_step() {}
 
-  // The loss, in nats per token, of predicting each token by its frequency in the training text alone; nothing where
-  // the objective's loss, and the metric "loss" of its evaluation, are not of tokens. Reads a part of the text.
+  // The training loss, in nats per token, of a model that knows how frequent each token is in the training text, and
+  // nothing else; nothing where the loss is not of tokens. Reads a part of the text.
   virtual std::optional<double> frequency_loss() const { return std::nullopt; }
 
   virtual bool can_evaluate() const = 0;
@@ -88,8 +88,12 @@ class Objective {
   virtual Better better() const { return Better::lower; }
 };
 
-// The entropy of the frequencies of the first million tokens of each part, in nats.
-double frequency_entropy(const data::TokenSource& tokens);
+// Of the first million tokens of each part.
+struct TokenFrequencies {
+  double entropy = 0;    // of the frequencies p of tokens, in nats
+  double agreement = 0;  // the sum of p^2: how often two tokens are the same
+};
+TokenFrequencies token_frequencies(const data::TokenSource& tokens);
 
 Origin origin_of(const data::TokenSource& tokens, Index offset);
 

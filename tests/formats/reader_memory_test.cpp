@@ -150,6 +150,11 @@ TEST_CASE("memory: vocabularies and merges") {
     write_bytes(gpt2.file("merges.txt"), repeated(part));
     check_bounded(part, file_bytes, [&] { load_tokenizer(gpt2.path().string()); });
   }
+  const TemporaryFolder marian;
+  const std::string pieces = proto::piece("<unk>", 0, proto::unknown) + proto::piece("\u2581") + proto::piece("a");
+  for (const char* name : {"source.spm", "target.spm"}) write_bytes(marian.file(name), pieces);
+  write_bytes(marian.file("vocab.json"), repeated("\"#\":#,", "{", "}"));
+  check_bounded("Marian's vocabulary", file_bytes, [&] { load_tokenizer(marian.path().string()); });
 }
 
 TEST_CASE("memory: safetensors and config.json") {

@@ -249,6 +249,10 @@ TEST_CASE("foreign vocabularies: what is none of them is told what would be") {
   CHECK(contains(directory, "is a directory without a tokenizer"));
   const std::string file = message_of([&] { load_tokenizer(folder.file("text")); });
   CHECK(contains(file, "is plain text"));
+  write_bytes(folder.file("vocab.json"), R"({"a": 0, "b": 1, "ab": 2})");
+  CHECK(
+      contains(message_of([&] { load_tokenizer(folder.file("vocab.json")); }),
+               "vocab.json: is a list of pieces and ids, not a tokenizer; name the directory that has it with merges"));
   for (const char* name : {"tokenizer.json", "vocab.txt", "merges.txt", "vocab.bpe"}) {
     CHECK(contains(directory, name));
     CHECK(contains(file, name));

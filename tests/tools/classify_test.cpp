@@ -265,6 +265,22 @@ TEST_CASE("classify: --labels with adapters and encoders works, or says what is 
                  "predicts next tokens (pretrain --arch decoder or lstm)\n"));
 }
 
+TEST_CASE("classify: tables are aligned by what a terminal shows of labels, not by their bytes") {
+  const Labelled corpus;
+  corpus.must("sed 's/^animal/größer/; s/^royal/日本/' texts.tsv > labels.tsv");
+  corpus.must("finetune -q --arch bag --task classify --train labels.tsv -o bag.h5");
+  const std::vector<std::string> lines = lines_of(corpus.must("classify bag.h5 labels.tsv --evaluate").out);
+  REQUIRE(lines.size() > 8);
+  CHECK(lines[0] == "        precision   recall       F1  support");
+  CHECK(lines[1] == "größer     1.0000   1.0000   1.0000       60");
+  CHECK(lines[2] == "日本       1.0000   1.0000   1.0000       60");
+  const auto gold = std::ranges::find(lines, "gold \\ predicted");
+  REQUIRE(lines.end() - gold > 3);
+  CHECK(gold[1] == "          größer    日本");
+  CHECK(gold[2] == "größer        60       0");
+  CHECK(gold[3] == "日本           0      60");
+}
+
 TEST_CASE("classify: the interval is that of the metric named first, over what was drawn together") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5" + quick);

@@ -77,7 +77,7 @@ TEST_CASE("folds: finetune leaves out the part that classify evaluates, and judg
     const std::string command = "finetune --from model.h5 --train own.tsv --steps 1 --folds 4 --fold " +
                                 std::to_string(fold) + " --restart -o f" + std::to_string(fold) + ".h5";
     const auto left_out = [&](const std::string& options) {
-      const std::string said = corpus.must(command + options).err, begin = "no example of ";
+      const std::string said = corpus.must(command + options).err, begin = "own.tsv: no example of ";
       const std::size_t at = said.find(begin) + begin.size();
       REQUIRE(at >= begin.size());
       std::set<std::string> labels;

@@ -49,7 +49,7 @@ TEST_CASE("held out: copies of a text are on one side") {
   write_file(corpus.path("own.tsv"), own);
   const std::string said =
       corpus.must("finetune --from model.h5 --train own.tsv --steps 1 --valid 20% -o own.h5 --seed 3").err;
-  const std::string begin = "no example of ";
+  const std::string begin = "own.tsv: no example of ";
   const std::size_t at = said.find(begin) + begin.size();
   REQUIRE(at >= begin.size());
   std::set<std::string> left_out;

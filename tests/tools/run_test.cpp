@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <pty.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -27,15 +26,6 @@ using heddle::testing::write_file;
 namespace {
 
 const std::string toy_tool = TOY_TOOL;
-
-double seconds_of_children() {
-  rusage usage{};
-  getrusage(RUSAGE_CHILDREN, &usage);
-  const auto seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
-  };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 Outcome run_toy(const std::string& words) {
   return run_command(toy_tool + " " + words);
@@ -82,20 +72,6 @@ TEST_CASE("run: help and version go to standard output, even beside mistakes") {
        {"toy (heddle) 0.", "\nBLAS: ", "\nHDF5: 1.", "\nBoost: 1.", "\ncompiler: ", "\ninstruction set: "}) {
     CHECK(version.out.find(part) != std::string::npos);
   }
-}
-
-TEST_CASE("run: help and version answer at once") {
-#ifndef HEDDLE_SANITIZED
-  for (const char* words : {"--help", "--version"}) {
-    double least = 1;  // of several attempts, of what processors did for it: others may be busy
-    for (int i = 0; i < 10; ++i) {
-      const double before = seconds_of_children();
-      CHECK(run_toy(words).status == 0);
-      least = std::min(least, seconds_of_children() - before);
-    }
-    CHECK(least < 0.05);
-  }
-#endif
 }
 
 TEST_CASE("run: the affinity mask limits the threads, and -v says so") {

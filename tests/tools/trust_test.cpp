@@ -231,6 +231,15 @@ TEST_CASE("trust: the memory of one long word is within twenty times its own") {
   corpus.must("tokenize -q --train --model unigram --vocab-size 400 -o unigram.h5 train.txt");
   CHECK(peak_of(begin + "-t tokenizer.h5 -o x.h5 word.txt") <= 20 * bytes + slack);
   CHECK(peak_of(begin + "-t unigram.h5 -o x.h5 word.txt") <= 20 * bytes + slack);
+  CHECK(peak_of(begin + "-t tokenizer.h5 --jsonl -o x.jsonl word.txt") <= 20 * bytes + slack);
+}
+
+TEST_CASE("trust: the memory of a file of options is within twenty times its size") {
+  const SmallCorpus corpus;
+  constexpr std::size_t bytes = std::size_t{32} << 20, slack = std::size_t{64} << 20;
+  write_file(corpus.path("lines.ini"), std::string(bytes, '\n') + "steps = 3\n");
+  CHECK(peak_of("cd '" + corpus.path("") + "' && exec '" HEDDLE_TOOLS "/pretrain' --config lines.ini --print-config") <=
+        20 * bytes + slack);
 }
 
 }  // namespace trust_tests

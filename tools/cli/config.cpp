@@ -84,11 +84,11 @@ std::vector<std::string> values_of(const Option& option) {
 
 std::vector<ConfigLine> parse_config(std::string_view text, const std::string& file) {
   std::vector<ConfigLine> settings;
-  Index number = 0;
-  for (const std::string& raw : split(without_byte_order_mark(text), '\n')) {
-    ++number;
-    check<DataError>(raw.find('\0') == std::string::npos, file, ":", number,
-                     ": contains a NUL byte; it is not a text file");
+  text = without_byte_order_mark(text);
+  for (Index number = 1; !text.empty(); ++number) {
+    const std::string_view raw = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(raw.size() + 1, text.size()));
+    check<DataError>(raw.find('\0') == raw.npos, file, ":", number, ": contains a NUL byte; it is not a text file");
     const std::string_view line = trimmed(raw, blanks);
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     const std::string where = concatenate(file, ":", number);

@@ -1,5 +1,8 @@
 #include "tools/tokenize/locate.hpp"
 
+#include <algorithm>
+#include <ostream>
+
 #include "heddle/formats/heddle/token_file.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/answer_texts.hpp"
@@ -10,51 +13,66 @@ namespace heddle {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr Index bytes_at_once = Index{1} << 20;
 
 struct LocatedLine {
   std::string text;
-  std::vector<text::LocatedToken> tokens;  // without offsets if they are not printed
-};
+  std::vector<TokenId> ids;
+  std::vector<text::LocatedToken> located;  // the same with their places, if these are printed
 
-std::vector<text::LocatedToken> tokens_of(const std::string& text, const text::Tokenizer& tokenizer,
-                                          const TokenizeOptions& options) {
-  if (options.offsets) return tokenizer.encode_with_offsets(text, options.special);
-  std::vector<text::LocatedToken> tokens;
-  for (const TokenId id : tokenizer.encode(text, options.special)) tokens.push_back({id});
-  return tokens;
-}
+  std::size_t size() const { return std::max(ids.size(), located.size()); }
+  TokenId id(std::size_t i) const { return located.empty() ? ids[i] : located[i].id; }
+};
 
 LocatedLine read_line(const InputText& input, const text::Tokenizer& tokenizer, const TokenizeOptions& options,
                       InvalidBytes& invalid) {
-  LocatedLine line{std::string(invalid.valid(input.text)), {}};
+  LocatedLine line{std::string(invalid.valid(input.text)), {}, {}};
   invalid.check_valid(input.file, {input.line, 1});
-  line.tokens = encode_at(input, [&] { return tokens_of(line.text, tokenizer, options); });
-  return line;
+  return encode_at(input, [&] {
+    if (options.offsets) {
+      line.located = tokenizer.encode_with_offsets(line.text, options.special);
+    } else {
+      line.ids = tokenizer.encode(line.text, options.special);
+    }
+    return std::move(line);
+  });
 }
 
-std::string in_plain(const LocatedLine& line, const text::Tokenizer& tokenizer, const TokenizeOptions& options) {
-  std::string text;
-  for (const auto& [id, begin, end] : line.tokens) {
-    if (!text.empty()) text += ' ';
-    text += concatenate(options.pieces ? tokenizer.piece(id) : std::to_string(id), ":", begin, ":", end);
+void write_plain(std::ostream& out, const LocatedLine& line, const text::Tokenizer& tokenizer,
+                 const TokenizeOptions& options) {
+  for (std::size_t i = 0; i < line.located.size(); ++i) {
+    const auto& [id, begin, end] = line.located[i];
+    if (i > 0) out << ' ';
+    options.pieces ? out << tokenizer.piece(id) : out << id;
+    out << ':' << begin << ':' << end;
   }
-  return text;
+  out << '\n';
 }
 
-std::string in_json(const LocatedLine& line, const text::Tokenizer& tokenizer, const TokenizeOptions& options) {
-  Json ids = Json::array(), pieces = Json::array(), offsets = Json::array();
-  for (const auto& [id, begin, end] : line.tokens) {
-    ids.push_back(id);
-    pieces.push_back(tokenizer.piece(id));
-    offsets.push_back({begin, end});
+// `, "name": [...]`, where write(i) writes the element of a token.
+template <class Write>
+void write_list(std::ostream& out, const char* name, std::size_t size, const Write& write) {
+  out << ",\"" << name << "\":[";
+  for (std::size_t i = 0; i < size; ++i) {
+    if (i > 0) out << ',';
+    write(i);
   }
-  Json object{{"text", line.text}, {"ids", ids}};
-  if (options.pieces) object["pieces"] = pieces;
-  if (options.offsets) object["offsets"] = offsets;
-  return json_line(object);
+  out << ']';
+}
+
+// An object, element by element: a line may be all of a file.
+void write_json(std::ostream& out, const LocatedLine& line, const text::Tokenizer& tokenizer,
+                const TokenizeOptions& options) {
+  out << "{\"text\":" << json_line(line.text);
+  write_list(out, "ids", line.size(), [&](std::size_t i) { out << line.id(i); });
+  if (options.pieces) {
+    write_list(out, "pieces", line.size(), [&](std::size_t i) { out << json_line(tokenizer.piece(line.id(i))); });
+  }
+  if (options.offsets) {
+    write_list(out, "offsets", line.size(),
+               [&](std::size_t i) { out << '[' << line.located[i].begin << ',' << line.located[i].end << ']'; });
+  }
+  out << "}\n";
 }
 
 }  // namespace
@@ -70,7 +88,7 @@ void print_located(const cli::Arguments& arguments, const TokenizeOptions& optio
         [&](const InputText& text) { return read_line(text, tokenizer, options, invalid); },
         [&](const std::vector<LocatedLine>& lines) {
           for (const LocatedLine& line : lines) {
-            output.stream() << (options.jsonl ? in_json : in_plain)(line, tokenizer, options) << "\n";
+            (options.jsonl ? write_json : write_plain)(output.stream(), line, tokenizer, options);
           }
           output.stream().flush();
         });

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 
+#include "heddle/base/strings.hpp"
 #include "heddle/models/decoder.hpp"
 #include "heddle/models/encoder.hpp"
 #include "heddle/ops/arithmetic.hpp"
@@ -77,13 +80,23 @@ TEST_CASE("decoder: attention and positions, every pair: gradients, causality, a
   const TokenIds ids = some_ids(2, 8, 13);
   TokenIds later = ids;
   later.ids[5] = (later.ids[5] + 1) % 13;
+  std::set<std::string> kept;  // matrices without weight decay
   const int pairs = for_each_pair<models::Decoder>(small_decoder_config, [&](models::Decoder& model) {
+    for (const Parameter& parameter : model.parameters().all()) {
+      CAPTURE(parameter.name);
+      if (parameter.value().rank() == 1) CHECK(parameter.decay == Decay::no);
+      if (parameter.value().rank() > 1 && parameter.decay == Decay::no) kept.insert(parameter.name);
+    }
     check_gradients(model.parameters(), [&] { return loss_of(model.hidden(ids)); });
     const Tensor states = model.hidden(ids).value(), other = model.hidden(later).value();
     CHECK(difference(states.narrowed(0, 0, 1).narrowed(1, 0, 5), other.narrowed(0, 0, 1).narrowed(1, 0, 5)) == 0);
     CHECK(difference(states.narrowed(0, 0, 1).narrowed(1, 5, 1), other.narrowed(0, 0, 1).narrowed(1, 5, 1)) > 1e-3);
     check_steps(model, ids, model.next_token_head()(model.hidden(ids)).value());
   });
+  // Biases of Transformer-XL, and what a bilinear score has beside the identity.
+  CHECK(join({kept.begin(), kept.end()}) ==
+        "decoder/0/attention/positions/content_bias, decoder/0/attention/positions/position_bias, "
+        "decoder/0/attention/weight");
   CHECK(pairs > 4 * static_cast<int>(attention_variants().size()));
 }
 

@@ -169,13 +169,15 @@ TEST_CASE("objectives: made by name, each over its model's parameters") {
 }
 
 TEST_CASE("objective: the loss of token frequencies alone is their entropy, with the weights of the parts") {
-  CHECK(training::frequency_entropy(data::TokensInMemory({0, 0, 1, 1}, 5)) == doctest::Approx(std::log(2.0)));
-  CHECK(training::frequency_entropy(data::TokensInMemory({3, 3, 3}, 5)) == 0);
+  CHECK(training::token_frequencies(data::TokensInMemory({0, 0, 1, 1}, 5)).entropy == doctest::Approx(std::log(2.0)));
+  CHECK(training::token_frequencies(data::TokensInMemory({0, 0, 0, 1}, 5)).agreement == doctest::Approx(0.625));
+  CHECK(training::token_frequencies(data::TokensInMemory({3, 3, 3}, 5)).entropy == 0);
+  CHECK(training::token_frequencies(data::TokensInMemory({3, 3, 3}, 5)).agreement == 1);
   struct Weighted : data::TokensInMemory {
     using TokensInMemory::TokensInMemory;
     std::vector<Part> parts() const override { return {{0, 2, 3}, {2, 4, 1}}; }
   };
   // Token 0 three times as often as 1: H(3/4, 1/4).
-  CHECK(training::frequency_entropy(Weighted({0, 0, 1, 1}, 2)) ==
+  CHECK(training::token_frequencies(Weighted({0, 0, 1, 1}, 2)).entropy ==
         doctest::Approx(0.75 * std::log(4.0 / 3) + 0.25 * std::log(4.0)));
 }
