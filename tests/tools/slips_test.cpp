@@ -153,7 +153,7 @@ TEST_CASE("slips: JSON and CSV from a pipe, whose format no name tells") {
   const Labelled corpus;
   corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o c.h5");
   write_file(corpus.path("x.jsonl"), "{\"text\": \"the cat\", \"id\": 7}\n");
-  write_file(corpus.path("x.csv"), "id;text\n7;the cat\n");
+  write_file(corpus.path("x.csv"), "id;Text\n7;the cat\n");
   const std::string json_note = "standard input:1: looks like JSON, all of it is the text; --format jsonl reads it";
   CHECK(warnings(corpus.must("cat x.jsonl | classify c.h5"), json_note) == 1);
   CHECK(warnings(corpus.must("cat x.csv | classify c.h5"), "standard input:1: looks like the header of CSV") == 1);

@@ -6,6 +6,7 @@
 #include "heddle/base/strings.hpp"
 #include "heddle/formats/files/lines.hpp"
 #include "heddle/formats/labelled/csv.hpp"
+#include "heddle/text/unicode.hpp"
 #include "tools/tasks/warnings.hpp"
 
 namespace heddle {
@@ -21,8 +22,8 @@ constexpr const char* has_labels = ": the input has labels; --evaluate compares 
 bool names_column(std::string_view row, const std::string& name) {
   row = row.substr(0, row.find_first_of("\r\n"));
   const std::vector<std::string> names = split(without_byte_order_mark(row), formats::csv_separator(row));
-  return std::ranges::any_of(names,
-                             [&](const std::string& field) { return field == name || field == '"' + name + '"'; });
+  return std::ranges::any_of(
+      names, [&](const std::string& field) { return text::in_lower_case(trimmed(field, "\" \t")) == name; });
 }
 
 // As far as can be seen without reading it.

@@ -130,12 +130,12 @@ class Splitter {
  private:
   // Says so where a part has many more or fewer examples than was asked for.
   void report_sizes(const std::vector<Index>& parts) const {
-    constexpr double far = 0.02;
     const auto size = static_cast<double>(parts.size());
+    const double far = std::max(1.0, 0.02 * size);
     const auto total = static_cast<double>(std::accumulate(shares_.begin(), shares_.end(), Index{0}));
     for (std::size_t part = 0; part < shares_.size(); ++part) {
       const auto count = static_cast<double>(std::ranges::count(parts, static_cast<Index>(part)));
-      if (std::abs(count / size - static_cast<double>(shares_[part]) / total) <= far) continue;
+      if (std::abs(count - size * static_cast<double>(shares_[part]) / total) <= far) continue;
       return arguments_.say(concatenate(data_.file, ": the sizes are not ", options_.shares.text(),
                                         ", as each part has each class, and all copies of a text are in one"));
     }
