@@ -19,6 +19,7 @@
 #include "tools/lines/json_line.hpp"
 #include "tools/tasks/ensemble.hpp"
 #include "tools/tasks/report.hpp"
+#include "tools/tasks/warnings.hpp"
 
 using namespace heddle;
 
