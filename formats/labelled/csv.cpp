@@ -78,6 +78,7 @@ constexpr TableFormat with_semicolons{.split = split_row<';'>, .has_header = tru
 }  // namespace
 
 char csv_separator(std::string_view content) {
+  content.remove_prefix(std::min(content.find_first_not_of("\r\n"), content.size()));  // empty lines before it
   const std::string_view header = content.substr(0, content.find('\n'));
   return header.find(';') != header.npos && header.find(',') == header.npos ? ';' : ',';
 }

@@ -86,6 +86,7 @@ TEST_CASE("csv: names in other case, unless a column has the very name") {
 
 TEST_CASE("csv: semicolons, where the header has one and no comma, in every part") {
   CHECK(shown(csv("text;label\na, b;x\n\"c;d\";y\n")) == "2 x|a, b\n3 y|c;d\n");
+  CHECK(shown(csv("\r\n\ntext;label\na;x\n")) == "4 x|a\n");
   CHECK(contains(csv_message("text;label\na, b;x\nc,d\n"), "x.csv:3: the number of columns is 1, not 2"));
   CHECK(csv_message("a;b,x\n", Texts::one, Gold::given, {}, Header::absent).empty());
   LabelledTextReader reader("x.csv", {}, Texts::one, Gold::given);

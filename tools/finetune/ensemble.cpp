@@ -60,6 +60,14 @@ formats::Provenance provenance_of(const std::vector<std::string>& models, const 
   return provenance;
 }
 
+// Whether the ensemble is better than the best of its models.
+std::string comparison(const Judgement& judgement, const Baseline& rival) {
+  const Comparison& found = *judgement.comparison;
+  return concatenate("the ensemble is ", found.is_better ? "" : "not ", "better than ", rival.what,
+                     " alone: ", found.text(judgement.metrics.front().name),
+                     ", on the examples that the weights are from");
+}
+
 }  // namespace
 
 void make_ensemble(const FinetuneOptions& options, const cli::Arguments& arguments) {
@@ -88,27 +96,25 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
     return judge(data, task, models.labels(), of, {.metric = settings.metric}).metrics.front();
   };
   const auto number = [](double value) { return fmt::format("{:.4f}", value); };
-  std::vector<std::vector<std::string>> rows{{"model", "weight", metric(answers.front()).name}};
-  for (std::size_t m = 0; m < models.size(); ++m) {
-    rows.push_back({models.path(m), number(models.weights()[m]), number(metric(answers[m]).value)});
-  }
   const TaskAnswers pool = models.pool(answers);
-  rows.push_back({options.output, "", number(metric(pool).value)});
+  const training::Metric together = metric(pool);
+  std::vector<std::vector<std::string>> rows{{"model", "weight", together.name}};
+  std::vector<double> alone;
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    alone.push_back(metric(answers[m]).value);
+    rows.push_back({models.path(m), number(models.weights()[m]), number(alone.back())});
+  }
+  rows.push_back({options.output, "", number(together.value)});
   std::cout << text_table(rows, "lrr");
 
-  const bool less_is_better = better_of(settings.metric) == training::Better::lower;
-  std::size_t best = 0;
-  for (std::size_t m = 1; m < models.size(); ++m) {
-    const double here = metric(answers[m]).value, there = metric(answers[best]).value;
-    if (less_is_better ? here < there : here > there) best = m;
-  }
-  const Baseline alone{models.path(best), answers[best]};
+  const bool is_less_better = better_of(settings.metric) == training::Better::lower;
+  const auto best = static_cast<std::size_t>(
+      (is_less_better ? std::ranges::min_element(alone) : std::ranges::max_element(alone)) - alone.begin());
+  const Baseline rival{models.path(best), answers[best]};
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
-  const Judgement judgement = judge(data, task, models.labels(), pool,
-                                    {.metric = settings.metric, .intervals = true, .seed = seed, .baseline = &alone});
-  arguments.say(concatenate("the ensemble is ", judgement.comparison->is_better ? "" : "not ", "better than ",
-                            alone.what, " alone: ", judgement.comparison->text(judgement.metrics.front().name),
-                            ", on the examples that the weights are from"));
+  arguments.say(comparison(judge(data, task, models.labels(), pool,
+                                 {.metric = settings.metric, .intervals = true, .seed = seed, .baseline = &rival}),
+                           rival));
 }
 
 }  // namespace heddle

@@ -11,8 +11,6 @@ namespace {
 
 using models::Task;
 
-constexpr std::string_view white_space = " \t\r\n\v\f";
-
 template <class Example>
 std::vector<Example> chosen(const std::vector<Example>& all, const std::vector<Index>& places) {
   std::vector<Example> result;

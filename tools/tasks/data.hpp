@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/cli/streams.hpp"
@@ -12,6 +13,9 @@
 #include "heddle/models/task.hpp"
 
 namespace heddle {
+
+// Of what text that is blank consists.
+inline constexpr std::string_view white_space = " \t\r\n\v\f";
 
 // The examples of one file: those of the task's kind.
 struct TaskData {

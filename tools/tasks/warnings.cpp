@@ -18,7 +18,7 @@ namespace heddle {
 namespace {
 
 bool is_blank(std::string_view text) {
-  return trimmed(text, " \t\r\n\v\f").empty();
+  return trimmed(text, white_space).empty();
 }
 
 // Whether the name is one that a column of labels, or of texts, often has.
