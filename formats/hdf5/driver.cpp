@@ -13,6 +13,8 @@
 #include <iterator>
 #include <limits>
 
+#include "heddle/formats/hdf5/loaded.hpp"
+
 namespace heddle::formats::hdf5 {
 
 namespace {

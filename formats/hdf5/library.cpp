@@ -31,6 +31,7 @@ std::string last_reason() {
 }  // namespace
 
 Lock::Lock() : guard_(library_mutex()) {
+  load_library();
   static const bool filters_stay_out = H5PLset_loading_state(0) >= 0;
   static_cast<void>(filters_stay_out);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, if HDF5 is thread-safe

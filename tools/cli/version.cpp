@@ -1,12 +1,11 @@
 #include "heddle/cli/version.hpp"
 
-#include <H5public.h>
-
 #include <boost/version.hpp>
 #include <cstdlib>
 #include <cstring>
 
 #include "heddle/base/error.hpp"
+#include "heddle/formats/hdf5/library_version.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/math.hpp"
 #include "heddle/tensor/precision.hpp"
@@ -38,6 +37,14 @@ std::string compiler() {
 #endif
 }
 
+std::string hdf5_version() {
+  try {
+    return formats::hdf5::library_version();
+  } catch (const DataError& error) {
+    return error.what();
+  }
+}
+
 }  // namespace
 
 std::string engine() {
@@ -47,11 +54,8 @@ std::string engine() {
 }
 
 std::string version_text(const std::string& tool) {
-  unsigned major = 0, minor = 0, release = 0;
-  H5get_libversion(&major, &minor, &release);
   const BlasDescription blas = describe_blas();
-  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel, "\nHDF5: ", major,
-                     ".", minor, ".", release, "\nBoost: ", BOOST_VERSION / 100000, ".", BOOST_VERSION / 100 % 1000,
+  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel, "\nHDF5: ", hdf5_version(), "\nBoost: ", BOOST_VERSION / 100000, ".", BOOST_VERSION / 100 % 1000,
                      ".", BOOST_VERSION % 100, "\ncompiler: ", compiler(),
                      "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
                      bf16_unit(), "\n");
