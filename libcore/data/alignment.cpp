@@ -18,14 +18,14 @@ AlignedWords align_words(const text::Tokenizer& tokenizer, std::span<const std::
   AlignedWords aligned;
   aligned.first_token.assign(words.size(), -1);
   std::size_t word = 0, begin = 0;  // the word that is being looked for, and where it begins
-  for (const text::LocatedToken& token : tokenizer.encode_with_offsets(line, text::SpecialText::plain)) {
+  aligned.ids = tokenizer.encode(line, text::SpecialText::plain);
+  tokenizer.locate(line, aligned.ids, text::SpecialText::plain, [&](const text::LocatedToken& token) {
     while (word < words.size() && begin + words[word].size() <= token.begin) begin += words[word++].size() + 1;
     const bool inside = word < words.size() && token.end > begin;
-    const auto place = static_cast<Index>(aligned.ids.size());
+    const auto place = static_cast<Index>(aligned.word_of.size());
     if (inside && aligned.first_token[word] < 0) aligned.first_token[word] = place;
     aligned.word_of.push_back(inside ? static_cast<Index>(word) : -1);
-    aligned.ids.push_back(token.id);
-  }
+  });
   return aligned;
 }
 

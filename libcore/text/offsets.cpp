@@ -18,11 +18,12 @@ std::size_t unknown_end(TokenizerKind kind, std::string_view text, std::size_t b
   return kind == TokenizerKind::word ? pretoken_end(text, begin) : begin + decode(text, begin).length;
 }
 
-std::vector<LocatedToken> locate_by_bytes(const Vocabulary& vocabulary, std::string_view text,
-                                          std::span<const TokenId> ids) {
-  std::vector<LocatedToken> tokens;
-  std::size_t at = 0;
-  for (const TokenId id : ids) {
+std::size_t locate_by_bytes(const Vocabulary& vocabulary, std::string_view text, std::span<const TokenId> ids,
+                            const LocationSink& sink) {
+  std::size_t at = 0, count = 0;
+  for (; at < text.size(); ++count) {
+    check<DataError>(count < ids.size(), lost);
+    const TokenId id = ids[count];
     const std::size_t begin = at;
     if (id == vocabulary.model().unknown) {
       at = unknown_end(vocabulary.model().kind, text, begin);
@@ -32,38 +33,36 @@ std::vector<LocatedToken> locate_by_bytes(const Vocabulary& vocabulary, std::str
       check<DataError>(text.substr(begin).starts_with(bytes), lost);
       at += bytes.size();
     }
-    tokens.push_back({id, begin, at});
+    sink({id, begin, at});
   }
-  check<DataError>(at == text.size(), lost);
-  return tokens;
+  return count;
 }
 
-std::vector<LocatedToken> locate_pieces(const Vocabulary& vocabulary, std::string_view text,
-                                        std::span<const TokenId> ids) {
+std::size_t locate_pieces(const Vocabulary& vocabulary, std::string_view text, std::span<const TokenId> ids,
+                          const LocationSink& sink) {
   const TokenizerModel& model = vocabulary.model();
-  std::vector<LocatedToken> tokens;
+  std::size_t count = 0;
   const auto locate_word = [&](std::string_view word, std::span<const Origin> origins) {
     for (std::size_t at = 0; at < word.size();) {
-      check<DataError>(tokens.size() < ids.size(), lost);
-      const TokenId id = ids[tokens.size()];
+      check<DataError>(count < ids.size(), lost);
+      const TokenId id = ids[count++];
       const std::size_t mark = at > 0 ? continuation_mark.size() : 0, piece = vocabulary.bytes(id).size();
       const std::size_t length = id == model.unknown ? word.size() - at : piece - mark;
       check<DataError>(piece > mark && length <= word.size() - at, lost);
-      tokens.push_back({id, origins[at].begin, origins[at + length - 1].end});
+      sink({id, origins[at].begin, origins[at + length - 1].end});
       at += length;
     }
   };
   for_each_located_word(text, {model.lowercase, model.strip_accents}, locate_word);
-  check<DataError>(tokens.size() == ids.size(), lost);
-  return tokens;
+  return count;
 }
 
 }  // namespace
 
-std::vector<LocatedToken> locate_tokens(const Vocabulary& vocabulary, std::string_view text,
-                                        std::span<const TokenId> ids) {
-  return vocabulary.model().kind == TokenizerKind::wordpiece ? locate_pieces(vocabulary, text, ids)
-                                                             : locate_by_bytes(vocabulary, text, ids);
+std::size_t locate_tokens(const Vocabulary& vocabulary, std::string_view text, std::span<const TokenId> ids,
+                          const LocationSink& sink) {
+  const auto locate = vocabulary.model().kind == TokenizerKind::wordpiece ? locate_pieces : locate_by_bytes;
+  return locate(vocabulary, text, ids, sink);
 }
 
 }  // namespace heddle::text

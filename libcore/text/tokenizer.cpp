@@ -73,22 +73,33 @@ void Tokenizer::encode(std::string_view text, std::vector<TokenId>& ids, Special
 }
 
 std::vector<LocatedToken> Tokenizer::encode_with_offsets(std::string_view text, SpecialText special) const {
+  const std::vector<TokenId> ids = encode(text, special);
   std::vector<LocatedToken> tokens;
+  tokens.reserve(ids.size());
+  locate(text, ids, special, [&](const LocatedToken& token) { tokens.push_back(token); });
+  return tokens;
+}
+
+void Tokenizer::locate(std::string_view text, std::span<const TokenId> ids, SpecialText special,
+                       const LocationSink& sink) const {
   const auto locate_plain = [&](std::size_t begin, std::size_t end) {
-    std::vector<TokenId> ids;
-    encode_plain(text, begin, end, ids);
-    for (const LocatedToken& token : locate_tokens(*vocabulary_, text.substr(begin, end - begin), ids)) {
-      tokens.push_back({token.id, begin + token.begin, begin + token.end});
-    }
+    const std::string_view plain = text.substr(begin, end - begin);
+    const std::size_t count = locate_tokens(*vocabulary_, plain, ids, [&](const LocatedToken& token) {
+      sink({token.id, begin + token.begin, begin + token.end});
+    });
+    ids = ids.subspan(count);
   };
+  constexpr const char* others = "these are not the ids of the text";
   std::size_t begin = 0;
   while (const std::optional<SpecialTokens::Match> match = tokens_in_text(special).find(text, begin)) {
     locate_plain(begin, match->begin);
-    tokens.push_back({match->id, match->begin, match->end});
+    check<DataError>(!ids.empty() && ids.front() == match->id, others);
+    sink({match->id, match->begin, match->end});
+    ids = ids.subspan(1);
     begin = match->end;
   }
   locate_plain(begin, text.size());
-  return tokens;
+  check<DataError>(ids.empty(), others);
 }
 
 void Tokenizer::encode_plain(std::string_view text, std::size_t begin, std::size_t end,

@@ -50,6 +50,8 @@ class Tokenizer {
   // control characters, for wordpiece) are in none. Throws TextError as above, and DataError for tokenizers that change
   // the text in other ways than wordpiece does.
   std::vector<LocatedToken> encode_with_offsets(std::string_view text, SpecialText special = SpecialText::token) const;
+  // Calls sink for each of the ids, which must be those of the text. May have done so when it throws that DataError.
+  void locate(std::string_view text, std::span<const TokenId> ids, SpecialText special, const LocationSink& sink) const;
 
   // The text of the ids. The second form appends that of one id, so that ids may be decoded in parts.
   // Throws DataError for an id outside the vocabulary.

@@ -234,6 +234,28 @@ TEST_CASE("trust: the memory of one long word is within twenty times its own") {
   CHECK(peak_of(begin + "-t tokenizer.h5 --jsonl -o x.jsonl word.txt") <= 20 * bytes + slack);
 }
 
+TEST_CASE("trust: the memory of what is said of the tokens of a long line is within twenty times its own") {
+  const SmallCorpus corpus;
+  constexpr std::size_t bytes = std::size_t{4} << 20, slack = std::size_t{64} << 20;
+  std::string line;
+  while (line.size() < bytes) line += "the queen sees a cat ";
+  write_file(corpus.path("line.txt"), line + "\n");
+  corpus.must(
+      "tokenize -q --train --model char -o letters.h5 train.txt && tokenize -q -t letters.h5 -o l.h5 train.txt");
+  corpus.must("pretrain -q --train l.h5 -o model.h5" + small_model);
+  for (const std::string command :
+       {"tokenize -q -t letters.h5 --offsets line.txt", "tokenize -q -t letters.h5 --offsets --pieces --jsonl line.txt",
+        "inspect tokens letters.h5 line.txt", "inspect tokens letters.h5 line.txt --json",
+        "inspect tokens letters.h5 line.txt -o x.tsv", "generate -q model.h5 --score --overlong truncate line.txt",
+        "inspect surprise -q model.h5 --overlong truncate line.txt"}) {
+    CAPTURE(command);
+    CHECK(peak_of("cd '" + corpus.path("") + "' && exec '" HEDDLE_TOOLS "/'" + command + " > /dev/null") <=
+          20 * bytes + slack);
+  }
+  corpus.refused("inspect tokens letters.h5 line.txt --table", 1,
+                 "tokens are more than the 50,000 of a table for people");
+}
+
 TEST_CASE("trust: the memory of a file of options is within twenty times its size") {
   const SmallCorpus corpus;
   constexpr std::size_t bytes = std::size_t{32} << 20, slack = std::size_t{64} << 20;

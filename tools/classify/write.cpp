@@ -107,8 +107,7 @@ void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const
   for (std::size_t s = 0; s < texts.size(); ++s) {
     const std::string& line = texts[s].input.text;
     const std::vector<std::optional<Index>> tags = predicted_tags(answers.tags[s], labels);
-    Json whole{{"text", line}, {"words", data.sentences[s].words}};
-    for (const char* list : {"tags", "begins", "ends"}) whole[list] = Json::array();
+    Json tag_names = Json::array(), begins = Json::array(), ends = Json::array();
     std::size_t at = 0, characters = 0;  // before `at`
     const auto offset = [&](std::size_t place) {
       characters += text::count_characters(std::string_view(line).substr(at, place - at));
@@ -117,16 +116,24 @@ void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const
     };
     for (std::size_t w = 0; const auto& [begin, end] : text::plain_words(line)) {
       const std::size_t from = offset(begin), to = offset(end);
-      if (!options.jsonl) {
+      if (options.jsonl) {
+        tag_names.push_back(tags[w] ? Json(labels.name(*tags[w])) : Json());
+        begins.push_back(from);
+        ends.push_back(to);
+      } else {
         out << data.sentences[s].words[w] << "\t" << from << "\t" << to << "\t"
             << (tags[w] ? labels.name(*tags[w]) : no_tag) << "\n";
       }
-      whole["tags"].push_back(tags[w] ? Json(labels.name(*tags[w])) : Json());
-      whole["begins"].push_back(from);
-      whole["ends"].push_back(to);
       ++w;
     }
-    out << (options.jsonl ? json_line(whole) : "") << "\n";
+    if (options.jsonl) {
+      out << json_line({{"text", line},
+                        {"words", data.sentences[s].words},
+                        {"tags", std::move(tag_names)},
+                        {"begins", std::move(begins)},
+                        {"ends", std::move(ends)}});
+    }
+    out << "\n";
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tools/inspect/cut_text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
@@ -46,45 +47,9 @@ class Characters {
   std::size_t begin_ = 0, number_ = 0;  // of the last character
 };
 
-std::optional<std::vector<text::LocatedToken>> located(const text::Tokenizer& tokenizer, const std::string& text,
-                                                       text::SpecialText special) {
-  try {
-    return tokenizer.encode_with_offsets(text, special);
-  } catch (const DataError&) {
-    return std::nullopt;  // the tokenizer changes this text
-  }
-}
-
 // Whether the byte continues a character of UTF-8.
 bool continues(char byte) {
   return (static_cast<unsigned char>(byte) & 0xC0) == 0x80;
-}
-
-CutText with_offsets(const std::string& text, std::span<const text::LocatedToken> tokens, bool to_end) {
-  CutText cut{text, {}, {}};
-  Characters characters(text);
-  std::size_t at = 0;
-  for (const auto& [id, begin, end] : tokens) {
-    const CutToken::Range bytes{begin, end};
-    const std::string gap = begin > at ? text.substr(at, begin - at) : "";
-    cut.tokens.push_back(
-        {id, gap, text.substr(begin, end - begin), bytes, characters.of(bytes), characters_in(text, bytes)});
-    at = std::max(at, end);
-  }
-  if (to_end) cut.end = text.substr(at);
-  return cut;
-}
-
-CutText without_offsets(const text::Tokenizer& tokenizer, const std::string& text, const std::vector<TokenId>& ids) {
-  CutText cut{text, {}, {}};
-  text::TextPlace place = text::TextPlace::begin;
-  for (const TokenId id : ids) {
-    CutToken token{id, {}, {}, {}, {}, {}};
-    tokenizer.decode(id, token.text, std::exchange(place, text::TextPlace::inside));
-    token.shown = token.text;
-    cut.tokens.push_back(std::move(token));
-  }
-  return cut;
 }
 
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
@@ -103,19 +68,66 @@ std::vector<TokenId> encode_valid(const text::Tokenizer& tokenizer, const InputT
   return encode_at(input, [&] { return tokenizer.encode(input.text, special); });
 }
 
-CutText cut_text(const text::Tokenizer& tokenizer, const InputText& input, text::SpecialText special) {
-  const std::vector<TokenId> ids = encode_valid(tokenizer, input, special);
-  const auto tokens = located(tokenizer, input.text, special);
-  return tokens ? with_offsets(input.text, *tokens, true) : without_offsets(tokenizer, input.text, ids);
+EncodedText::EncodedText(const text::Tokenizer& tokenizer, const InputText& input, text::SpecialText special)
+    : tokenizer_(tokenizer),
+      special_(special),
+      text_(input.text),
+      ids_(encode_valid(tokenizer, input, special)),
+      count_(ids_.size()),
+      has_offsets_(can_locate()) {}
+
+EncodedText::EncodedText(const text::Tokenizer& tokenizer, std::string text, std::vector<TokenId> ids)
+    : tokenizer_(tokenizer), text_(std::move(text)), ids_(std::move(ids)), count_(ids_.size()), has_offsets_(false) {
+  try {
+    std::vector<TokenId> own = tokenizer.encode(text_);
+    if (own.size() < count_ || !std::equal(ids_.begin(), ids_.end(), own.begin())) return;
+    ids_ = std::move(own);
+    has_offsets_ = can_locate();
+  } catch (const text::TextError&) {  // these ids were not made from the text alone
+  }
+  if (!has_offsets_) ids_.resize(count_);
 }
 
-CutText cut_text(const text::Tokenizer& tokenizer, const std::string& text, const std::vector<TokenId>& ids) {
-  const auto tokens = located(tokenizer, text, text::SpecialText::token);
-  const bool same = tokens && tokens->size() >= ids.size() &&
-                    std::equal(ids.begin(), ids.end(), tokens->begin(),
-                               [](TokenId id, const text::LocatedToken& token) { return id == token.id; });
-  if (!same) return without_offsets(tokenizer, text, ids);
-  return with_offsets(text, std::span(*tokens).first(ids.size()), ids.size() == tokens->size());
+bool EncodedText::can_locate() const {
+  try {
+    tokenizer_.locate(text_, ids_, special_, [](const text::LocatedToken&) {});
+    return true;
+  } catch (const DataError&) {
+    return false;  // the tokenizer changes this text
+  }
+}
+
+std::string EncodedText::for_each(const std::function<void(const CutToken&)>& visit) const {
+  if (has_offsets_) return for_each_located(visit);
+  text::TextPlace place = text::TextPlace::begin;
+  for (const TokenId id : ids()) {
+    CutToken token{id, {}, {}, {}, {}, {}};
+    tokenizer_.decode(id, token.text, std::exchange(place, text::TextPlace::inside));
+    token.shown = token.text;
+    visit(token);
+  }
+  return "";
+}
+
+std::string EncodedText::for_each_located(const std::function<void(const CutToken&)>& visit) const {
+  Characters characters(text_);
+  std::size_t at = 0, number = 0;
+  tokenizer_.locate(text_, ids_, special_, [&](const text::LocatedToken& token) {
+    if (number++ >= count_) return;
+    const auto& [id, begin, end] = token;
+    const CutToken::Range bytes{begin, end};
+    visit({id, begin > at ? text_.substr(at, begin - at) : "", text_.substr(begin, end - begin), bytes,
+           characters.of(bytes), characters_in(text_, bytes)});
+    at = std::max(at, end);
+  });
+  return count_ == ids_.size() ? text_.substr(at) : "";
+}
+
+CutText cut_text(const EncodedText& text) {
+  CutText cut{text.text(), {}, {}};
+  cut.tokens.reserve(text.tokens());
+  cut.end = text.for_each([&](const CutToken& token) { cut.tokens.push_back(token); });
+  return cut;
 }
 
 std::string characters_in(std::string_view text, const CutToken::Range& bytes) {

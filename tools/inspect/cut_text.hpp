@@ -1,7 +1,10 @@
 // A text and its tokens, as people and programs read them.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,24 +28,50 @@ struct CutToken {
   std::string shown;
 };
 
-struct CutText {
-  std::string text;
-  std::vector<CutToken> tokens;
-  std::string end;  // bytes of the text after the last token
-  bool has_offsets() const { return tokens.empty() || tokens.front().bytes.has_value(); }
-};
-
 // Throws DataError, "FILE:LINE:BYTE: …", for text that the tokenizer has no token for, and for invalid UTF-8 that it
 // would leave out silently.
 std::vector<TokenId> encode_valid(const text::Tokenizer& tokenizer, const InputText& input,
                                   text::SpecialText special = text::SpecialText::token);
 
-// Throws DataError as encode_valid().
-CutText cut_text(const text::Tokenizer& tokenizer, const InputText& input,
-                 text::SpecialText special = text::SpecialText::token);
+// A text and its ids. Its tokens are made one by one, for with what is known of them they take a hundred times the bytes
+// of a long text.
+class EncodedText {
+ public:
+  // Throws DataError as encode_valid().
+  EncodedText(const text::Tokenizer& tokenizer, const InputText& input,
+              text::SpecialText special = text::SpecialText::token);
+  // With a model's ids, which may be fewer than the text's, or others.
+  EncodedText(const text::Tokenizer& tokenizer, std::string text, std::vector<TokenId> ids);
 
-// The same of a model's ids, which may be fewer than the text's, or others.
-CutText cut_text(const text::Tokenizer& tokenizer, const std::string& text, const std::vector<TokenId>& ids);
+  const std::string& text() const { return text_; }
+  std::size_t tokens() const { return count_; }
+  std::span<const TokenId> ids() const { return std::span(ids_).first(count_); }
+  bool has_offsets() const { return has_offsets_; }
+
+  void truncate(std::size_t tokens) { count_ = std::min(count_, tokens); }
+
+  // Calls visit for each token, in order, and returns the bytes of the text after the last one.
+  std::string for_each(const std::function<void(const CutToken&)>& visit) const;
+
+ private:
+  bool can_locate() const;
+  std::string for_each_located(const std::function<void(const CutToken&)>& visit) const;
+
+  const text::Tokenizer& tokenizer_;
+  text::SpecialText special_ = text::SpecialText::token;
+  std::string text_;
+  std::vector<TokenId> ids_;  // with offsets all of the text's, else count_ ones
+  std::size_t count_;
+  bool has_offsets_;
+};
+
+// The tokens of a text that is not long.
+struct CutText {
+  std::string text;
+  std::vector<CutToken> tokens;
+  std::string end;  // bytes of the text after the last token
+};
+CutText cut_text(const EncodedText& text);
 
 // The characters of the text that begin in these bytes, or ‥ if none does; the bytes where they are not UTF-8.
 std::string characters_in(std::string_view text, const CutToken::Range& bytes);

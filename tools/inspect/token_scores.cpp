@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -53,9 +54,9 @@ class TextScoring {
   ScoredCut score(const models::TokenLoss& model, const InputText& input) {
     check<DataError>(model.position_limit() > 1, arguments_.operand("MODEL"),
                      ": its context is one token, which is too short to score a text");
-    const CutText whole = cut_text(loaded_.tokenizer, input);
+    encode_valid(loaded_.tokenizer, input);  // whose errors name line and byte
     const ScoredText text = scored_text(model, loaded_.tokenizer, input, limit_);
-    ScoredCut scored{cut_text(loaded_.tokenizer, input.text, text.ids), {}, text.bytes};
+    ScoredCut scored{cut_text({loaded_.tokenizer, input.text, text.ids}), {}, text.bytes};
     for (auto& part : decoding::token_predictions(model, text.parts, likely_)) {
       std::ranges::move(part, std::back_inserter(scored.predictions));
     }
@@ -67,21 +68,17 @@ class TextScoring {
                       "--overlong split: masked tokens need all of their text; use --documents line, or --overlong "
                       "truncate");
     analysis::check_masks(loaded_.tokenizer);
-    ScoredCut scored{cut_text(loaded_.tokenizer, input), {}};
-    std::vector<CutToken>& tokens = scored.cut.tokens;
+    EncodedText text(loaded_.tokenizer, input);
     constexpr Index frame = 2;  // [CLS] and [SEP]
     const Index room = model.position_limit() - frame;
-    if (limit_.is_exceeded(static_cast<Index>(tokens.size()), room, input.where(),
+    if (limit_.is_exceeded(static_cast<Index>(text.tokens()), room, input.where(),
                            "cut it with --overlong truncate, or into lines with --documents line")) {
-      tokens.resize(static_cast<std::size_t>(room));
-      scored.cut.end.clear();
+      text.truncate(static_cast<std::size_t>(room));
     }
-    decoding::Tokens ids;
-    std::vector<Index> places;
-    for (const CutToken& token : tokens) {
-      ids.push_back(token.id);
-      places.push_back(static_cast<Index>(ids.size()));  // after [CLS]
-    }
+    ScoredCut scored{cut_text(text), {}};
+    const decoding::Tokens ids(text.ids().begin(), text.ids().end());
+    std::vector<Index> places(ids.size());
+    std::iota(places.begin(), places.end(), Index{1});  // after [CLS]
     const auto framed = analysis::framed_for(model, loaded_.tokenizer, ids, input.where());
     scored.predictions = decoding::masked_predictions(model, framed, places, *loaded_.tokenizer.mask(), likely_);
     return scored;
@@ -92,7 +89,7 @@ class TextScoring {
     const TranslationFrames frames(model, loaded_);
     const ScoredPair pair = scored_pair(model, loaded_, frames, input, limit_);
     const decoding::Tokens ids(pair.tokens.ids.begin() + pair.tokens.from, pair.tokens.ids.end() - 1);
-    ScoredCut scored{cut_text(loaded_.tokenizer, pair.target, ids), {}, 0, pair.source};
+    ScoredCut scored{cut_text({loaded_.tokenizer, pair.target, ids}), {}, 0, pair.source};
     for (const CutToken& token : scored.cut.tokens) {
       scored.bytes += static_cast<Index>(token.gap.size() + token.text.size());
     }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <iostream>
+#include <utility>
 
 #include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
@@ -25,6 +26,8 @@ namespace heddle {
 namespace {
 
 using formats::Json;
+
+constexpr std::size_t most_in_table = 50000;
 
 struct TokensOptions {
   GivenTexts given;
@@ -53,19 +56,19 @@ struct TokensOptions {
 struct TokenTotals {
   std::size_t tokens = 0, bytes = 0, characters = 0, unknown = 0;
 
-  void add(const CutText& text, const text::Tokenizer& tokenizer) {
-    tokens += text.tokens.size();
-    bytes += text.text.size();
+  void add(const EncodedText& text, const text::Tokenizer& tokenizer) {
+    tokens += text.tokens();
+    bytes += text.text().size();
     characters += static_cast<std::size_t>(
-        std::ranges::count_if(text.text, [](unsigned char byte) { return byte < 0x80 || byte >= 0xC0; }));
-    for (const CutToken& token : text.tokens) unknown += token.id == tokenizer.unknown() ? 1 : 0;
+        std::ranges::count_if(text.text(), [](unsigned char byte) { return byte < 0x80 || byte >= 0xC0; }));
+    for (const TokenId id : text.ids()) unknown += id == tokenizer.unknown() ? 1 : 0;
   }
 };
 
 struct Cut {
   const text::Tokenizer& tokenizer;
   std::string name;  // of the tokenizer's file
-  std::vector<CutText> texts;
+  std::vector<EncodedText> texts;
   TokenTotals totals{};
 };
 
@@ -78,41 +81,39 @@ int colour_of(std::size_t number, TokenId id, const text::Tokenizer& tokenizer) 
 }
 
 // Lines end where the text's do; ↵ shows the token that has the line end.
-std::string coloured(const CutText& text, const text::Tokenizer& tokenizer) {
-  std::string result;
-  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
-    const CutToken& token = text.tokens[i];
-    const int colour = colour_of(i, token.id, tokenizer);
-    result += printable_lines(token.gap);
+void write_coloured(std::ostream& out, const EncodedText& text, const text::Tokenizer& tokenizer) {
+  std::size_t number = 0;
+  const std::string end = text.for_each([&](const CutToken& token) {
+    const int colour = colour_of(number++, token.id, tokenizer);
+    out << printable_lines(token.gap);
     const std::vector<std::string> lines = split(token.shown, '\n');
     for (std::size_t line = 0; line < lines.size(); ++line) {
       const bool last = line + 1 == lines.size();
       const std::string shown = printable_lines(lines[line]) + (last ? "" : "↵");
-      if (!shown.empty()) result += on_colour(colour, shown);
-      if (!last) result += '\n';
+      if (!shown.empty()) out << on_colour(colour, shown);
+      if (!last) out << '\n';
     }
-  }
-  return result + printable_lines(text.end);
+  });
+  out << printable_lines(end);
 }
 
 // A bar between tokens.
-std::string separated(const CutText& text) {
-  std::string result;
-  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
-    result += printable_lines(text.tokens[i].gap) + (i == 0 ? "" : "│") + printable_lines(text.tokens[i].shown);
-  }
-  return result + printable_lines(text.end);
+void write_separated(std::ostream& out, const EncodedText& text) {
+  bool first = true;
+  const std::string end = text.for_each([&](const CutToken& token) {
+    out << printable_lines(token.gap) << (std::exchange(first, false) ? "" : "│") << printable_lines(token.shown);
+  });
+  out << printable_lines(end);
 }
 
-std::string table_of(const CutText& text, const text::Tokenizer& tokenizer) {
+std::string table_of(const EncodedText& text, const text::Tokenizer& tokenizer) {
   constexpr std::size_t widest = 26;
   std::vector<std::vector<std::string>> rows{{"", "id", "piece", "bytes", "characters", "text"}};
-  for (std::size_t i = 0; i < text.tokens.size(); ++i) {
-    const CutToken& token = text.tokens[i];
-    rows.push_back({std::to_string(i), std::to_string(token.id),
+  text.for_each([&](const CutToken& token) {
+    rows.push_back({std::to_string(rows.size() - 1), std::to_string(token.id),
                     shortened(printable(tokenizer.piece(token.id)), widest), range_text(token.bytes),
                     range_text(token.characters), shortened(label_of(token), widest)});
-  }
+  });
   return text_table(rows, "rrlrrl");
 }
 
@@ -128,41 +129,48 @@ void print_summary(const TokenTotals& totals) {
 }
 
 void print(const Cut& cut, bool table) {
+  check<DataError>(!table || cut.totals.tokens <= most_in_table, grouped(static_cast<long long>(cut.totals.tokens)),
+                   " tokens are more than the ", grouped(most_in_table),
+                   " of a table for people; give less text, or write a .tsv with -o");
   const bool colours = !table && has_colours();
-  for (const CutText& text : cut.texts) {
+  for (const EncodedText& text : cut.texts) {
     if (table) {
       std::cout << table_of(text, cut.tokenizer);
     } else {
-      std::cout << (colours ? coloured(text, cut.tokenizer) : separated(text)) << '\n';
+      colours ? write_coloured(std::cout, text, cut.tokenizer) : write_separated(std::cout, text);
+      std::cout << '\n';
     }
     if (table || &text == &cut.texts.back()) std::cout << '\n';
   }
   print_summary(cut.totals);
 }
 
-Json cut_text_json(const CutText& text, const text::Tokenizer& tokenizer) {
-  Json tokens = Json::array();
-  for (const CutToken& token : text.tokens) tokens.push_back(as_json(token, tokenizer));
-  return {{"text", text.text}, {"tokens", std::move(tokens)}};
+// An object, token by token: a text may have millions.
+void write_text_json(std::ostream& out, const EncodedText& text, const text::Tokenizer& tokenizer) {
+  out << "{\"text\":" << json_line(text.text()) << ",\"tokens\":[";
+  bool first = true;
+  text.for_each([&](const CutToken& token) {
+    out << (std::exchange(first, false) ? "" : ",") << json_line(as_json(token, tokenizer));
+  });
+  out << "]}";
 }
 
 void print_json(const Cut& cut, bool lines) {
-  Json texts = Json::array();
-  for (const CutText& text : cut.texts) {
-    Json one = cut_text_json(text, cut.tokenizer);
-    if (lines) {
-      std::cout << json_line(one) << '\n';
-    } else {
-      texts.push_back(std::move(one));
-    }
+  std::ostream& out = std::cout;
+  if (!lines) {
+    const std::string totals = json_line({{"tokenizer", to_text(cut.tokenizer.kind())},
+                                          {"tokens", cut.totals.tokens},
+                                          {"bytes", cut.totals.bytes},
+                                          {"characters", cut.totals.characters},
+                                          {"unknown", cut.totals.unknown}});
+    out << totals.substr(0, totals.size() - 1) << ",\"texts\":[\n";
   }
-  if (lines) return;
-  std::cout << dump({{"tokenizer", to_text(cut.tokenizer.kind())},
-                     {"tokens", cut.totals.tokens},
-                     {"bytes", cut.totals.bytes},
-                     {"characters", cut.totals.characters},
-                     {"unknown", cut.totals.unknown},
-                     {"texts", std::move(texts)}});
+  for (const EncodedText& text : cut.texts) {
+    if (!lines && &text != &cut.texts.front()) out << ",\n";
+    write_text_json(out, text, cut.tokenizer);
+    if (lines) out << '\n';
+  }
+  if (!lines) out << "\n]}\n";
 }
 
 void write_tsv(const Cut& cut, const std::string& path) {
@@ -170,15 +178,14 @@ void write_tsv(const Cut& cut, const std::string& path) {
   std::ostream& out = output.stream();
   out << "text_number\ttoken\tid\tpiece\tbegin\tend\tbegin_character\tend_character\ttext\n";
   for (std::size_t number = 0; number < cut.texts.size(); ++number) {
-    const std::vector<CutToken>& tokens = cut.texts[number].tokens;
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const CutToken& token = tokens[i];
-      out << number << '\t' << i << '\t' << token.id << '\t' << escaped_field(cut.tokenizer.piece(token.id));
+    std::size_t i = 0;
+    cut.texts[number].for_each([&](const CutToken& token) {
+      out << number << '\t' << i++ << '\t' << token.id << '\t' << escaped_field(cut.tokenizer.piece(token.id));
       for (const auto& range : {token.bytes, token.characters}) {
         out << '\t' << (range ? std::to_string(range->begin) : "") << '\t' << (range ? std::to_string(range->end) : "");
       }
       out << '\t' << printable(escaped_field(token.text)) << '\n';
-    }
+    });
   }
   output.close();
 }
@@ -186,7 +193,7 @@ void write_tsv(const Cut& cut, const std::string& path) {
 void write_tokens_page(const Cut& cut, const std::string& path) {
   check_fits_page(cut.totals.tokens, path);
   Json texts = Json::array();
-  for (const CutText& text : cut.texts) texts.push_back(page_data(text, cut.tokenizer));
+  for (const EncodedText& text : cut.texts) texts.push_back(page_data(cut_text(text), cut.tokenizer));
   heddle::write_page(path, page("Tokens of " + printable(cut.name), "tokens",
                                 {{"generator", "heddle " + cli::version()},
                                  {"name", printable(cut.name)},
@@ -217,7 +224,7 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   Cut cut{tokenizer, name, {}};
   bool offsets = true;
   for (const InputText& input : read_texts(arguments, "FILE", options.given)) {
-    cut.texts.push_back(cut_text(tokenizer, input, options.special));
+    cut.texts.emplace_back(tokenizer, input, options.special);
     cut.totals.add(cut.texts.back(), tokenizer);
     offsets = offsets && cut.texts.back().has_offsets();
   }

@@ -19,7 +19,11 @@ Index bytes_of_first(const text::Tokenizer& tokenizer, const ScoredText& text, I
   if (count == 0) return 0;
   if (tokens == text.ids.size()) return static_cast<Index>(text.text.size());
   try {
-    return static_cast<Index>(tokenizer.encode_with_offsets(text.text).at(tokens - 1).end);
+    std::size_t number = 0, end = 0;
+    tokenizer.locate(text.text, text.ids, text::SpecialText::token, [&](const text::LocatedToken& token) {
+      if (++number == tokens) end = token.end;
+    });
+    return static_cast<Index>(end);
   } catch (const DataError&) {
     return static_cast<Index>(tokenizer.decode(std::span(text.ids).first(tokens)).size());
   }

@@ -1,7 +1,7 @@
 #include "tools/tokenize/locate.hpp"
 
-#include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include "heddle/formats/heddle/token_file.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
@@ -15,62 +15,66 @@ namespace {
 
 constexpr Index bytes_at_once = Index{1} << 20;
 
-struct LocatedLine {
+// A line may be all of a file: its offsets are found again when they are printed.
+struct Line {
   std::string text;
   std::vector<TokenId> ids;
-  std::vector<text::LocatedToken> located;  // the same with their places, if these are printed
-
-  std::size_t size() const { return std::max(ids.size(), located.size()); }
-  TokenId id(std::size_t i) const { return located.empty() ? ids[i] : located[i].id; }
 };
 
-LocatedLine read_line(const InputText& input, const text::Tokenizer& tokenizer, const TokenizeOptions& options,
-                      InvalidBytes& invalid) {
-  LocatedLine line{std::string(invalid.valid(input.text)), {}, {}};
+Line read_line(const InputText& input, const text::Tokenizer& tokenizer, const TokenizeOptions& options,
+               InvalidBytes& invalid) {
+  Line line{std::string(invalid.valid(input.text)), {}};
   invalid.check_valid(input.file, {input.line, 1});
   return encode_at(input, [&] {
-    if (options.offsets) {
-      line.located = tokenizer.encode_with_offsets(line.text, options.special);
-    } else {
-      line.ids = tokenizer.encode(line.text, options.special);
-    }
+    line.ids = tokenizer.encode(line.text, options.special);
+    if (options.offsets) tokenizer.locate(line.text, line.ids, options.special, [](const text::LocatedToken&) {});
     return std::move(line);
   });
 }
 
-void write_plain(std::ostream& out, const LocatedLine& line, const text::Tokenizer& tokenizer,
+// Calls write(token) for each token, and writes the separator between them.
+template <class Write>
+void write_located(std::ostream& out, const Line& line, const text::Tokenizer& tokenizer,
+                   const TokenizeOptions& options, char separator, const Write& write) {
+  bool first = true;
+  tokenizer.locate(line.text, line.ids, options.special, [&](const text::LocatedToken& token) {
+    if (!std::exchange(first, false)) out << separator;
+    write(token);
+  });
+}
+
+void write_plain(std::ostream& out, const Line& line, const text::Tokenizer& tokenizer,
                  const TokenizeOptions& options) {
-  for (std::size_t i = 0; i < line.located.size(); ++i) {
-    const auto& [id, begin, end] = line.located[i];
-    if (i > 0) out << ' ';
-    options.pieces ? out << tokenizer.piece(id) : out << id;
-    out << ':' << begin << ':' << end;
-  }
+  write_located(out, line, tokenizer, options, ' ', [&](const text::LocatedToken& token) {
+    options.pieces ? out << tokenizer.piece(token.id) : out << token.id;
+    out << ':' << token.begin << ':' << token.end;
+  });
   out << '\n';
 }
 
-// `, "name": [...]`, where write(i) writes the element of a token.
+// `, "name": [...]`, where write(id) writes the element of a token.
 template <class Write>
-void write_list(std::ostream& out, const char* name, std::size_t size, const Write& write) {
+void write_list(std::ostream& out, const char* name, const std::vector<TokenId>& ids, const Write& write) {
   out << ",\"" << name << "\":[";
-  for (std::size_t i = 0; i < size; ++i) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
     if (i > 0) out << ',';
-    write(i);
+    write(ids[i]);
   }
   out << ']';
 }
 
-// An object, element by element: a line may be all of a file.
-void write_json(std::ostream& out, const LocatedLine& line, const text::Tokenizer& tokenizer,
-                const TokenizeOptions& options) {
+// An object, element by element.
+void write_json(std::ostream& out, const Line& line, const text::Tokenizer& tokenizer, const TokenizeOptions& options) {
   out << "{\"text\":" << json_line(line.text);
-  write_list(out, "ids", line.size(), [&](std::size_t i) { out << line.id(i); });
+  write_list(out, "ids", line.ids, [&](TokenId id) { out << id; });
   if (options.pieces) {
-    write_list(out, "pieces", line.size(), [&](std::size_t i) { out << json_line(tokenizer.piece(line.id(i))); });
+    write_list(out, "pieces", line.ids, [&](TokenId id) { out << json_line(tokenizer.piece(id)); });
   }
   if (options.offsets) {
-    write_list(out, "offsets", line.size(),
-               [&](std::size_t i) { out << '[' << line.located[i].begin << ',' << line.located[i].end << ']'; });
+    out << ",\"offsets\":[";
+    write_located(out, line, tokenizer, options, ',',
+                  [&](const text::LocatedToken& token) { out << '[' << token.begin << ',' << token.end << ']'; });
+    out << ']';
   }
   out << "}\n";
 }
@@ -86,8 +90,8 @@ void print_located(const cli::Arguments& arguments, const TokenizeOptions& optio
         invalid.pass() ? arguments.open_text(name) : cli::Input(name),
         {.unit = TextUnit::exact_line, .bytes = bytes_at_once},
         [&](const InputText& text) { return read_line(text, tokenizer, options, invalid); },
-        [&](const std::vector<LocatedLine>& lines) {
-          for (const LocatedLine& line : lines) {
+        [&](const std::vector<Line>& lines) {
+          for (const Line& line : lines) {
             (options.jsonl ? write_json : write_plain)(output.stream(), line, tokenizer, options);
           }
           output.stream().flush();

@@ -147,11 +147,43 @@ TEST_CASE("offsets: a space set before the text, and ids of another text") {
   model.pieces = {"\\sa", "b"};
   const Vocabulary vocabulary(model);
   const std::vector<TokenId> ids = {0, 1};
-  const std::vector<LocatedToken> tokens = locate_tokens(vocabulary, "ab", ids);
+  std::size_t count = 0;
+  const auto located = [&](std::string_view text) {
+    std::vector<LocatedToken> tokens;
+    count = locate_tokens(vocabulary, text, ids, [&](const LocatedToken& token) { tokens.push_back(token); });
+    return tokens;
+  };
+  const std::vector<LocatedToken> tokens = located("ab");
   REQUIRE(tokens.size() == 2);
   CHECK(tokens[0].end == 1);
   CHECK(tokens[1].end == 2);
-  CHECK(locate_tokens(vocabulary, " ab", ids)[0].end == 2);
-  for (const std::string text : {"", "a", "abb", "bb", "Ab"})
-    CHECK_THROWS_AS(locate_tokens(vocabulary, text, ids), DataError);
+  CHECK(count == 2);
+  CHECK(located(" ab")[0].end == 2);
+  CHECK(located("a").size() == 1);
+  CHECK(count == 1);
+  CHECK(located("").empty());
+  CHECK(count == 0);
+  for (const std::string text : {"abb", "bb", "Ab"})
+    CHECK_THROWS_AS(located(text), DataError);
+}
+
+TEST_CASE("offsets: of ids that are known") {
+  const Tokenizer tokenizer = tokenizer_of(TokenizerKind::wordpiece, {"un", "##able", "able"});
+  const std::string text = "un unable[UNK] able";
+  const std::vector<TokenId> ids = tokenizer.encode(text);
+  std::vector<LocatedToken> tokens;
+  const auto locate = [&](std::span<const TokenId> of) {
+    tokens.clear();
+    tokenizer.locate(text, of, SpecialText::token, [&](const LocatedToken& token) { tokens.push_back(token); });
+  };
+  locate(ids);
+  CHECK(ids_of(tokens) == ids);
+  CHECK(tokens[2].begin == 5);
+  CHECK(tokens[3].begin == 9);
+  CHECK(tokens[4].end == text.size());
+  std::vector<TokenId> others = ids;
+  others.push_back(ids[0]);
+  CHECK_THROWS_WITH_AS(locate(others), "these are not the ids of the text", DataError);
+  CHECK_THROWS_AS(locate(std::span(ids).first(4)), DataError);
+  CHECK_THROWS_WITH_AS(locate(std::span(ids).first(3)), "these are not the ids of the text", DataError);
 }
