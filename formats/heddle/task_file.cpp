@@ -150,11 +150,6 @@ Tensor read_copy(const ModelFile& file, const Declaration& declaration) {
   return copy;
 }
 
-void check_undamaged(const ModelFile& file) {
-  const std::vector<std::string> problems = file.weights().verify();
-  check<DataError>(problems.empty(), problems.empty() ? "" : problems.front());
-}
-
 void write_common(ModelWriter& writer, const SavedTask& saved) {
   writer.config(saved.model.body().config());
   writer.tokenizer(saved.tokenizer);
@@ -211,8 +206,8 @@ LoadedTask load_task(const std::string& path, const std::string& base) {
 
 LoadedTask load_to_merge(const std::string& adapter, const std::string& base) {
   const Adapted files(adapter, base);
-  check_undamaged(files.adapter());
-  check_undamaged(files.base());
+  files.adapter().weights().require_sound();
+  files.base().weights().require_sound();
   return load_adapted(files);
 }
 
@@ -232,8 +227,8 @@ LoadedModel load_body(const std::string& path, const std::string& base) {
 
 LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   const LoadedModel whole = load_model(base);
-  check_undamaged(base);
-  if (options.resumed != nullptr) check_undamaged(*options.resumed);
+  base.weights().require_sound();
+  if (options.resumed != nullptr) options.resumed->weights().require_sound();
   const ParameterSource fresh(options.seed);
   const auto of_file = [&](const ModelFile& file, const Declaration& declaration) {
     return options.rate(declaration.names[0]) == 0 ? mapped(file)(declaration) : read_copy(file, declaration);
@@ -253,7 +248,7 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
 }
 
 LoadedTask start_new_task(models::ModelConfig config, const text::Tokenizer& tokenizer, const NewTask& options) {
-  if (options.resumed != nullptr) check_undamaged(*options.resumed);
+  if (options.resumed != nullptr) options.resumed->weights().require_sound();
   const ParameterSource fresh(options.seed);
   const ParameterSource weights = ParameterSource::given([&](const Declaration& declaration) {
     return options.resumed != nullptr ? read_copy(*options.resumed, declaration) : fresh(declaration);

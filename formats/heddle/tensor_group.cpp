@@ -78,7 +78,7 @@ void check_finite(const hdf5::Dataset& dataset, const Tensor& tensor) {
   with_elements(tensor, [&](const auto& elements) {
     const auto bad = std::find_if(elements.begin(), elements.end(),
                                   [](auto x) { return !std::isfinite(static_cast<double>(heddle::load(x))); });
-    check<DataError>(bad == elements.end(), dataset.where(), ": element ", bad - elements.begin(), " is not finite");
+    check<NumericError>(bad == elements.end(), dataset.where(), ": element ", bad - elements.begin(), " is not finite");
   });
 }
 
@@ -312,6 +312,10 @@ Tensor TensorGroup::map(std::size_t first, Index count, const std::shared_ptr<co
   const Tensor scales = map_elements(*scales_[first], Shape{shape[0]}, DType::real, file);
   check_finite(*scales_[first], scales);
   return Tensor::quantised(mapped, scales);
+}
+
+void TensorGroup::require_sound() const {
+  for (std::size_t i = 0; i < tensors_.size(); ++i) check_finite(datasets_[i], read(i));
 }
 
 std::vector<std::string> TensorGroup::verify() const {

@@ -63,7 +63,9 @@ class TensorGroup {
   // Tensors of one shape [rows, …] as one, [names * rows, …]. If they are not contiguous in the file, they are copied.
   Tensor map(std::span<const std::string> names, const std::shared_ptr<const MappedFile>& file) const;
 
-  // Reads everything and returns the problems (checksums, values that are not finite), one line each.
+  // Reads everything. Throws DataError for damage, NumericError for values that are not finite.
+  void require_sound() const;
+  // The same, but returns the problems, one line each.
   std::vector<std::string> verify() const;
 
  private:

@@ -131,7 +131,7 @@ void check_finite(const Tensor& tensor, const std::string& where) {
   tensor.with_data([&](const auto* elements) {
     const auto* end = elements + tensor.size();
     const auto* bad = std::find_if(elements, end, [](auto x) { return !std::isfinite(heddle::load(x)); });
-    check<DataError>(bad == end, where, ": element ", bad - elements, " is not finite");
+    check<NumericError>(bad == end, where, ": element ", bad - elements, " is not finite");
   });
 }
 

@@ -53,8 +53,8 @@ struct Safetensor {
 std::vector<Safetensor> read_safetensors(const std::string& path);
 
 // The elements as heddle stores weights: BF16 as bfloat16, F32, F16 and F64 (rounded) as Reals. Where they need no
-// change they stay in the file and must not be written to. Throws DataError for other types, and for numbers that are
-// not finite.
+// change they stay in the file and must not be written to. Throws DataError for other types, NumericError for numbers
+// that are not finite.
 Tensor to_tensor(const Safetensor& tensor);
 
 // A tensor to write: Reals as F32 or F16, bfloat16 as BF16.

@@ -54,12 +54,12 @@ inline void write_bytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-// The message of the DataError that the call throws; "" when it throws none.
-template <class Call>
+// The message of the error that the call throws; "" when it throws none.
+template <class Kind = DataError, class Call>
 std::string message_of(const Call& call) {
   try {
     call();
-  } catch (const DataError& error) {
+  } catch (const Kind& error) {
     return error.what();
   }
   return "";

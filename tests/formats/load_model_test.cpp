@@ -229,7 +229,7 @@ TEST_CASE("load model: int8 without its scales, or with others, is refused") {
   const auto message = [&](const auto& change) {
     write_model(path, model, WeightType::int8);
     change_by_library(path, change);
-    return message_of([&] { load_model(ModelFile(path)); });
+    return message_of<Error>([&] { load_model(ModelFile(path)); });
   };
   const auto replace = [&](hid_t file, hid_t type, hsize_t rows) {
     H5Ldelete(file, name.c_str(), H5P_DEFAULT);

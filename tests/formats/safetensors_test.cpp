@@ -35,18 +35,20 @@ json entry(const std::string& type, const json& shape, Index begin, Index end) {
 }
 
 // What reading such a file, or its first tensor, says; the file's name is cut off.
+template <class Kind = DataError>
 std::string safetensors_problem(const std::string& content) {
   const TemporaryFolder folder;
   const std::string path = folder.file("x.safetensors");
   write_bytes(path, content);
-  const std::string message = message_of([&] {
+  const std::string message = message_of<Kind>([&] {
     for (const Safetensor& tensor : read_safetensors(path)) to_tensor(tensor);
   });
   return message.starts_with(path) ? message.substr(path.size()) : message;
 }
 
+template <class Kind = DataError>
 std::string safetensors_problem(const json& header, const std::string& data) {
-  return safetensors_problem(with_header(header.dump(), data));
+  return safetensors_problem<Kind>(with_header(header.dump(), data));
 }
 
 }  // namespace
@@ -177,7 +179,7 @@ TEST_CASE("safetensors: hostile files are refused") {
   CHECK(contains(with([](json& h) { h["a"]["extra"] = 1; }), "has 'extra', which heddle does not support"));
   CHECK(contains(with([](json& h) { h["a"] = nullptr; }), ": a: must be an object"));
   const std::vector<float> numbers{1, 2, std::nanf(""), 4};
-  CHECK(contains(safetensors_problem({{"a", entry("F32", {2, 2}, 0, 16)}}, bytes_of(numbers)),
+  CHECK(contains(safetensors_problem<NumericError>({{"a", entry("F32", {2, 2}, 0, 16)}}, bytes_of(numbers)),
                  "'a': element 2 is not finite"));
 }
 

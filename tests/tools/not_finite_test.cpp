@@ -207,6 +207,18 @@ TEST_CASE("not finite: adapters of a base whose weights have changed are not tra
   }
 }
 
+TEST_CASE("not finite: a model of another program is not converted") {
+  const Models corpus;
+  corpus.must("convert -q decoder.h5 -o hf/");
+  std::string bytes = read_file(corpus.path("hf/model.safetensors"));
+  std::uint64_t header = 0;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  std::memcpy(bytes.data() + sizeof header + header, &no_number, sizeof no_number);
+  write_file(corpus.path("hf/model.safetensors"), bytes);
+  corpus.refused("convert hf -o other.h5", 3, "element 0 is not finite");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("other.h5")));
+}
+
 TEST_CASE("not finite: a regression that diverges ends, and says at which step") {
   const Models corpus;
   for (const char* options : {"--eval-every 1", "--eval-every 1 --metric spearman", ""}) {

@@ -29,7 +29,7 @@ ModelSource read_file(const std::string& path) {
     source.parts.weights = formats::named_tensors(formats::load_model(file).model->parameters());
   }
   // Checked now, because conversion would hide damage and non-finite numbers.
-  for (const std::string& problem : file.weights().verify()) throw DataError(problem + "; it cannot be converted");
+  file.weights().require_sound();
   return source;
 }
 

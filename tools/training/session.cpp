@@ -237,8 +237,7 @@ void TrainingSession::save_best(const SaveModel& save) {
 void TrainingSession::read_best() const {
   const std::string path = best_path(options_.output, trainer_.state().best_step);
   const formats::ModelFile file(path, formats::kind_of(path));
-  const std::vector<std::string> problems = file.weights().verify();
-  check<DataError>(problems.empty(), problems.empty() ? "" : problems.front());
+  file.weights().require_sound();
   std::map<std::string, Tensor> stored;
   for (const formats::NamedTensor& tensor : file.map_weights()) stored.emplace(tensor.name, tensor.value);
   for (const Parameter& parameter : objective_.parameters().all()) {
