@@ -60,6 +60,45 @@ TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the
                  "--mask-probability differs from what m.checkpoint.h5 was trained with");
 }
 
+TEST_CASE("pretrain: --masking static selects the same tokens in each epoch, --whole-words all of a word or none") {
+  const EncoderCorpus corpus;
+  const auto losses = [&](const std::string& options) {
+    corpus.must("pretrain -q --log log.jsonl --log-every 1 -o x.h5 " + options);
+    std::vector<double> result;
+    for (const json& step : json_lines(read_file(corpus.path("log.jsonl")))) result.push_back(step["loss"]);
+    std::filesystem::remove(corpus.path("log.jsonl"));
+    return result;
+  };
+  write_file(corpus.path("vocab.txt"),
+             "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nb\nc\nd\ne\nf\ng\nh\n##i\n##j\n##k\n##l\n##m\n##n\n##o\n##p\n");
+  // Weights that do not move, and epochs of one step.
+  write_file(corpus.path("few.txt"), "a b c d e f\n");
+  corpus.must("tokenize -q -t vocab.txt -o few.h5 few.txt");
+  const std::string still =
+      "--train few.h5 --arch encoder --layers 1 --width 16 --heads 2 --context 8 --steps 6 --batch-size 1 "
+      "--learning-rate 1e-12 --masking ";
+  const std::vector<double> same = losses(still + "static"), others = losses(still + "dynamic");
+  REQUIRE(same.size() == 6);
+  REQUIRE(others.size() == 6);
+  for (const double loss : same) CHECK(loss == doctest::Approx(same[0]).epsilon(1e-6));
+  CHECK(std::abs(others[1] - others[0]) > 1e-3);
+
+  // Words of two pieces, of which each says what the other is, unless both are masked.
+  std::string words;
+  for (unsigned state = 1, i = 0; i < 8000; ++i) {
+    state = state * 1664525 + 1013904223;
+    const char letter = static_cast<char>('a' + (state >> 24) % 8);
+    words += {letter, static_cast<char>(letter + 8), ' '};
+  }
+  write_file(corpus.path("words.txt"), words + "\n");
+  corpus.must("tokenize -q -t vocab.txt -o words.h5 words.txt");
+  const std::string learning =
+      "--train words.h5 --arch encoder --layers 1 --width 32 --heads 2 --context 16 --steps 400 --batch-size 16 "
+      "--learning-rate 5e-3 --mask-probability 0.2 ";
+  CHECK(losses(learning).back() < 1);
+  CHECK(losses(learning + "--whole-words").back() > 1.8);
+}
+
 TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encoders too") {
   const EncoderCorpus corpus("--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>' --end-of-text '</s>'");
   corpus.must(train +
