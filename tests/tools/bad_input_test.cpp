@@ -120,7 +120,7 @@ TEST_CASE("bad input: files are made of it or refused, whole either way") {
     CAPTURE(command);
     for (const Text& text : texts) {
       CAPTURE(text.name);
-      tools.must("rm -f out.h5");
+      std::filesystem::remove(tools.path("out.h5"));
       const Outcome outcome = tools.run(command + " < " + text.name);
       CAPTURE(outcome.err);
       CHECK(std::filesystem::exists(tools.path("out.h5")) == (outcome.status == 0));
@@ -142,7 +142,7 @@ TEST_CASE("bad input: as examples to learn from") {
       CAPTURE(text.name);
       for (const std::string before : {"", "1\t", "a\tb\t", "{\"text\": \"", "# "}) {
         write_file(tools.path("examples"), before + read_file(tools.path(text.name)));
-        tools.must("rm -f out.h5");
+        std::filesystem::remove(tools.path("out.h5"));
         const Outcome outcome = tools.run(
             "finetune -q --from encoder.h5 --train examples -o out.h5 --steps 1 --overlong "
             "truncate --task " +

@@ -44,12 +44,6 @@ std::ptrdiff_t count_lines(const std::string& text) {
   return std::count(text.begin(), text.end(), '\n');
 }
 
-std::string repeated(const std::string& text, int times) {
-  std::string result;
-  for (int i = 0; i < times; ++i) result += text;
-  return result;
-}
-
 std::string last_line(const std::string& text) {
   const std::size_t end = text.find_last_not_of('\n'), begin = text.rfind('\n', end);
   return text.substr(begin + 1, end - begin);

@@ -120,8 +120,8 @@ struct Answer {
 // Runs the tool with each word, in one shell.
 std::vector<Answer> answers(const std::string& tool, const std::vector<std::string>& words) {
   std::string script =
-      "answer() { local err; err=$(\"$@\" 2>&1 >/dev/null); local status=$?\n"
-      "printf '%s\\t%s\\t%s\\n' $status \"$(grep -c . <<<\"$err\")\" \"${err%%$'\\n'*}\"; }\n";
+      "answer() { local err; err=$(\"$@\" 2>&1 >/dev/null); local status=$? ends=${err//[^$'\\n']}\n"
+      "printf '%s\\t%s\\t%s\\n' $status $((${#ends} + (${#err} > 0))) \"${err%%$'\\n'*}\"; }\n";
   for (const std::string& word : words) script += "answer '" HEDDLE_TOOLS "'/" + tool + " " + word + "\n";
   std::vector<Answer> all;
   for (const std::string& line : lines_of(run_command(script).out)) {

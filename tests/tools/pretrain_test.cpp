@@ -268,7 +268,8 @@ TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and f
 TEST_CASE("pretrain: memory does not grow with the corpus") {
   const SmallCorpus corpus;
   corpus.must("tokenize -q --train --model byte -o bytes.h5 train.txt; tokenize -q -t bytes.h5 -o small.h5 train.txt");
-  corpus.must("for i in $(seq 6000); do cat train.txt; done | tokenize -q -t bytes.h5 -o large.h5");
+  write_file(corpus.path("large.txt"), repeated(read_file(corpus.path("train.txt")), 6000));
+  corpus.must("tokenize -q -t bytes.h5 -o large.h5 large.txt");
   const auto most_memory = [&](const std::string& tokens) {
     const Outcome run = corpus.must("pretrain -v --threads 1 -o m.h5 --steps 30 --train " + tokens + tiny_model);
     return std::stod(run.err.substr(run.err.find("most memory: ") + 13));  // MiB

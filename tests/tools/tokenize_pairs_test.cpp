@@ -42,6 +42,12 @@ class Workplace {
     must("$T -q --train --model byte -o byte.h5");
   }
 
+  // many.de and many.en, 40,000 lines.
+  void write_many() const {
+    for (const std::string language : {"de", "en"})
+      write("many." + language, repeated(read_file(path(language)), 2000));
+  }
+
   // $T is tokenize, $I inspect.
   Outcome run(const std::string& command) const {
     return run_command("cd " + (folder_ / ".") + "; T=" HEDDLE_TOOLS "/tokenize; I=" HEDDLE_TOOLS "/inspect; " +
@@ -223,7 +229,7 @@ TEST_CASE("tokenize --pairs: missing files and tokenizers, and wrong usage") {
 
 TEST_CASE("tokenize --pairs: equal commands make equal files, whatever the number of threads") {
   const Workplace place;
-  place.must("for i in $(seq 2000); do cat de; done > many.de; for i in $(seq 2000); do cat en; done > many.en");
+  place.write_many();
   const std::string command = "SOURCE_DATE_EPOCH=1 $T -q -t bpe.h5 --pairs many.de many.en -o pairs.h5 --threads ";
   place.must(command + "1; mv pairs.h5 one.h5");
   place.must(command + "2");
@@ -248,7 +254,7 @@ TEST_CASE("tokenize --pairs: provenance leads through both tokenizers to both te
 
 TEST_CASE("tokenize --pairs: full disks and signals leave nothing, and old files stand") {
   const Workplace place;
-  place.must("for i in $(seq 2000); do cat de; done > many.de; for i in $(seq 2000); do cat en; done > many.en");
+  place.write_many();
   place.write("pairs.h5", "old");
   const std::string before = place.names();
   const std::string full = place.refused("ulimit -f 100; $T -q -t bpe.h5 --pairs many.de many.en -o pairs.h5");
