@@ -55,7 +55,8 @@ std::string engine() {
 
 std::string version_text(const std::string& tool) {
   const BlasDescription blas = describe_blas();
-  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel, "\nHDF5: ", hdf5_version(), "\nBoost: ", BOOST_VERSION / 100000, ".", BOOST_VERSION / 100 % 1000,
+  return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel,
+                     "\nHDF5: ", hdf5_version(), "\nBoost: ", BOOST_VERSION / 100000, ".", BOOST_VERSION / 100 % 1000,
                      ".", BOOST_VERSION % 100, "\ncompiler: ", compiler(),
                      "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
                      bf16_unit(), "\n");

@@ -33,8 +33,8 @@ struct CutToken {
 std::vector<TokenId> encode_valid(const text::Tokenizer& tokenizer, const InputText& input,
                                   text::SpecialText special = text::SpecialText::token);
 
-// A text and its ids. Its tokens are made one by one, for with what is known of them they take a hundred times the bytes
-// of a long text.
+// A text and its ids. Its tokens are made one by one, for with what is known of them they take a hundred times the
+// bytes of a long text.
 class EncodedText {
  public:
   // Throws DataError as encode_valid().

@@ -163,8 +163,7 @@ TEST_CASE("offsets: a space set before the text, and ids of another text") {
   CHECK(count == 1);
   CHECK(located("").empty());
   CHECK(count == 0);
-  for (const std::string text : {"abb", "bb", "Ab"})
-    CHECK_THROWS_AS(located(text), DataError);
+  for (const std::string text : {"abb", "bb", "Ab"}) CHECK_THROWS_AS(located(text), DataError);
 }
 
 TEST_CASE("offsets: of ids that are known") {
