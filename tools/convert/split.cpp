@@ -317,7 +317,8 @@ Shares Shares::from_text(std::string_view text) {
     sizes.push_back(size);
   }
   check<UsageError>(sizes.size() == part_names.size(), "takes three sizes, of train, valid and test, not ",
-                    sizes.size(), "; write --split 80,10,10, or 80,0,20 for no validation");
+                    sizes.size(),
+                    "; write --split 80,10,10, 90,10,0 where a test set is there, or 80,0,20 for no validation");
   check<UsageError>(sizes[0] > 0 && sizes[1] + sizes[2] > 0,
                     "train and one of the others need a size above 0; write --split 80,10,10");
   return {sizes};
