@@ -444,7 +444,7 @@ TEST_CASE("HDF5 reader: the time and memory of many empty tensors grow with thei
     std::filesystem::rename(path, path + std::to_string(count));
     return path + std::to_string(count);
   };
-  constexpr Index few = 1'500, many = 8 * few;
+  constexpr Index few = 600, many = 8 * few;
   const auto list = [](const std::string& path, Index count) {
     const InputFile file(path);
     const hdf5::Group weights = file.root().group("weights");

@@ -236,7 +236,7 @@ TEST_CASE("trust: the memory of one long word is within twenty times its own") {
 
 TEST_CASE("trust: the memory of what is said of the tokens of a long line is within twenty times its own") {
   const SmallCorpus corpus;
-  constexpr std::size_t bytes = std::size_t{4} << 20, slack = std::size_t{64} << 20;
+  constexpr std::size_t bytes = std::size_t{2} << 20, slack = std::size_t{64} << 20;
   std::string line;
   while (line.size() < bytes) line += "the queen sees a cat ";
   write_file(corpus.path("line.txt"), line + "\n");
