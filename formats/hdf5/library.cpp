@@ -3,6 +3,8 @@
 #include <bit>
 #include <vector>
 
+#include "heddle/formats/hdf5/load_library.hpp"
+
 namespace heddle::formats::hdf5 {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian and are read without conversion");

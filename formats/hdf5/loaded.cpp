@@ -2,8 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <string>
+
 #include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/library_version.hpp"
+#include "heddle/formats/hdf5/load_library.hpp"
 
 namespace heddle::formats::hdf5 {
 
@@ -45,10 +47,6 @@ bool load() {
 void load_library() {
   static const bool loaded = load();
   static_cast<void>(loaded);
-}
-
-void prepare_to_write() {
-  load_library();
 }
 
 std::string library_version() {

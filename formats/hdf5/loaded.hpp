@@ -1,11 +1,10 @@
 // The HDF5 library, loaded when a file is written or a trusted one is read: with all that Debian's build of it depends
 // on (network protocols, encryption), it takes longer to load than everything else that a tool needs. In this namespace
-// its functions and ids are what was loaded, so that code which uses them looks as it would elsewhere.
+// its functions and ids are what load_library() loaded, so that code which uses them looks as it would elsewhere; a
+// Lock (library.hpp) calls it first.
 #pragma once
 
 #include <hdf5.h>
-
-#include <string>
 
 namespace heddle::formats::hdf5 {
 
@@ -23,9 +22,5 @@ class LoadedId {
 #define HEDDLE_HDF5_FUNCTION(name) extern decltype(&::name) name;
 #define HEDDLE_HDF5_ID(name) extern LoadedId name;
 #include "heddle/formats/hdf5/loaded_names.def"
-
-// Loads the library if it is not. To be called before all uses of the above; Lock does. Throws DataError where the
-// library that heddle was built with is missing.
-void load_library();
 
 }  // namespace heddle::formats::hdf5

@@ -16,7 +16,8 @@ extern "C" void* dlopen(const char* name, int flags) noexcept {
   return reinterpret_cast<Function>(dlsym(RTLD_NEXT, "dlopen"))(hidden ? "none.so" : name, flags);
 }
 END
-without() { LD_PRELOAD="$place/without_hdf5.so" "$place/root/bin/$prefix$1" "${@:2}"; }
+root=$place/root
+without() { LD_PRELOAD=$place/without_hdf5.so "$root/bin/$prefix$1" "${@:2}"; }
 reason='cannot load the HDF5 library: none.so: cannot open shared object file: No such file or directory'
 without inspect "$place/tokens.h5" | grep -q '^  text bytes  19$' || fail "a file is not read without the HDF5 library"
 without tokenize --version | grep -qxF "HDF5: $reason" || fail "--version without the HDF5 library"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/library_version.hpp"
+#include "heddle/formats/hdf5/load_library.hpp"
 #include "heddle/tensor/blas.hpp"
 #include "heddle/tensor/math.hpp"
 #include "heddle/tensor/precision.hpp"

@@ -4,7 +4,7 @@
 
 #include "heddle/cli/outputs.hpp"
 #include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/hdf5/library_version.hpp"
+#include "heddle/formats/hdf5/load_library.hpp"
 #include "tools/training/checkpoints.hpp"
 
 namespace heddle {
@@ -46,7 +46,7 @@ void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string
 }
 
 ClaimedOutputs::ClaimedOutputs(const TrainingOutputs& outputs) {
-  formats::hdf5::prepare_to_write();
+  formats::hdf5::load_library();
   check_writable(outputs.output);
   output_.emplace(outputs.output);
   check_writable(checkpoint_path(outputs.output));
