@@ -58,7 +58,7 @@ endfunction()
 # heddle_group(TARGET): with HEDDLE_UNITY, sources are compiled several at once, and share what headers cost. Names in
 # anonymous namespaces of a target must then differ, but for functions whose parameters are of different classes.
 function(heddle_group target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY} UNITY_BUILD_BATCH_SIZE 32)
 endfunction()
 
 function(heddle_module_variant target name definitions)

@@ -46,7 +46,7 @@ class TextOutputArchive : public OutputArchive<TextOutputArchive> {
 };
 
 template <Visitable T>
-std::string to_text(const T& object) {
+std::string archive_text(const T& object) {
   std::string text;
   TextOutputArchive archive(text);
   archive << object;

@@ -22,7 +22,7 @@ namespace heddle::formats {
 namespace {
 
 // A list that a signal handler may walk at any moment: every change to it is one store of a pointer.
-std::atomic<Temporary*> first{nullptr};
+std::atomic<Temporary*> first_temporary{nullptr};
 std::mutex changing;
 static_assert(std::atomic<Temporary*>::is_always_lock_free);
 
@@ -112,13 +112,13 @@ void remove_abandoned(const std::string& target) {
 void Temporary::created(std::string path) {
   path_ = std::move(path);
   const std::lock_guard lock(changing);
-  next_ = first.load();
-  first = this;
+  next_ = first_temporary.load();
+  first_temporary = this;
 }
 
 void Temporary::forget() {
   const std::lock_guard lock(changing);
-  for (std::atomic<Temporary*>* link = &first; *link != nullptr; link = &link->load()->next_) {
+  for (std::atomic<Temporary*>* link = &first_temporary; *link != nullptr; link = &link->load()->next_) {
     if (*link != this) continue;
     link->store(next_);
     return;
@@ -138,7 +138,7 @@ Temporary::~Temporary() {
 }
 
 void Temporary::remove_all() noexcept {
-  for (const Temporary* one = first; one != nullptr; one = one->next_) {
+  for (const Temporary* one = first_temporary; one != nullptr; one = one->next_) {
     if (::unlink(one->path_.c_str()) != 0) remove_directory(one->path_.c_str());
   }
 }

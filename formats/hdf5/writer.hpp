@@ -37,6 +37,15 @@ class OutputObject {
   Handle handle_;
 };
 
+template <>
+void OutputObject::set_attribute<bool>(const std::string& name, const bool& value);
+template <>
+void OutputObject::set_attribute<Index>(const std::string& name, const Index& value);
+template <>
+void OutputObject::set_attribute<double>(const std::string& name, const double& value);
+template <>
+void OutputObject::set_attribute<std::string>(const std::string& name, const std::string& value);
+
 class OutputDataset : public OutputObject {
  public:
   const DatasetLayout& layout() const { return layout_; }

@@ -9,7 +9,7 @@ namespace heddle::formats {
 
 namespace {
 
-constexpr double missing = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -24,12 +24,12 @@ History::Column& History::column(std::string_view name) {
   const auto found = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.name == name; });
   if (found != columns_.end()) return *found;
   return columns_.emplace_back(
-      Column{std::string(name), std::vector<double>(static_cast<std::size_t>(rows_), missing)});
+      Column{std::string(name), std::vector<double>(static_cast<std::size_t>(rows_), no_value)});
 }
 
 void History::append(const std::vector<std::pair<std::string, double>>& row) {
   for (const auto& [name, value] : row) column(name);
-  for (Column& each : columns_) each.values.push_back(missing);
+  for (Column& each : columns_) each.values.push_back(no_value);
   for (const auto& [name, value] : row) column(name).values.back() = value;
   ++rows_;
 }

@@ -6,14 +6,14 @@ namespace heddle::formats {
 
 namespace {
 
-constexpr Index offset = 2;
+constexpr Index position_offset = 2;
 constexpr Index usual_start = 2;  // </s>
 
 models::ModelConfig read_bart(const JsonNode& json, const TensorSet& tensors) {
   expect_fixed(json, {{"normalize_embedding", true}, {"static_position_embeddings", false}});
   models::EncoderDecoderConfig config = read_bart_config(json, tensors);
   config.embedding_norm = true;
-  config.positions = concatenate("learned:offset=", offset);
+  config.positions = concatenate("learned:offset=", position_offset);
   if (json["scale_embedding"].flag_or(false)) config.positions += ",scaled=1";
   config.start_token = json["decoder_start_token_id"].number_or(usual_start);
   return config;

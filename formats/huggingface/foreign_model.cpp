@@ -61,7 +61,7 @@ std::vector<std::string> fields_of(models::ModelConfig config) {
         {transformer->max_positions(), transformer->width, transformer->heads, transformer->head_width, 0});
   }
   config->sequence_length = 0;  // a training setting, not a property of the model
-  return split(to_text(config), '\n');
+  return split(archive_text(config), '\n');
 }
 
 // The fields that a directory of this architecture would lose or change.

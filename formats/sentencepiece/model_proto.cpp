@@ -10,15 +10,13 @@ namespace heddle::formats {
 
 namespace {
 
-using Field = Message::Field;
-
 constexpr std::uint32_t pieces_field = 1, trainer_field = 2, normaliser_field = 3, denormaliser_field = 5;
 
-ModelProto::Piece read_piece(const Message& message, const Field& outer) {
+ModelProto::Piece read_piece(const Message& message, const Message::Field& outer) {
   Single<std::string_view> text;
   Single<float> score;
   Single<std::int32_t> type;
-  message.for_each([&](const Field& field) {
+  message.for_each([&](const Message::Field& field) {
     if (field.number() == 1) text.set(field, field.text());
     if (field.number() == 2) score.set(field, field.real());
     if (field.number() == 3) type.set(field, field.int32());
@@ -39,7 +37,7 @@ ModelProto::ModelProto(std::string_view bytes, const std::string& file) : bytes_
   read_trainer({{}, file});
   read_normaliser({{}, file});
   denormalises = false;
-  Message(bytes, file).for_each([&](const Field& field) {
+  Message(bytes, file).for_each([&](const Message::Field& field) {
     if (field.number() == pieces_field) {
       read_piece(field.message(), field);
       ++pieces;
@@ -51,7 +49,7 @@ ModelProto::ModelProto(std::string_view bytes, const std::string& file) : bytes_
       read_normaliser(field.message());
     } else if (field.number() == denormaliser_field) {
       denormaliser.set(field, true);
-      field.message().for_each([&](const Field& inner) {
+      field.message().for_each([&](const Message::Field& inner) {
         if (inner.number() == 2) denormalises = denormalises || !inner.bytes().empty();
       });
     }
@@ -62,7 +60,7 @@ ModelProto::ModelProto(std::string_view bytes, const std::string& file) : bytes_
 void ModelProto::read_trainer(const Message& message) {
   Single<std::int32_t> type, eos, pad;
   Single<bool> suffix;
-  message.for_each([&](const Field& field) {
+  message.for_each([&](const Message::Field& field) {
     if (field.number() == 3) type.set(field, field.int32());
     if (field.number() == 24) suffix.set(field, field.flag());
     if (field.number() == 42) eos.set(field, field.int32());
@@ -80,7 +78,7 @@ void ModelProto::read_trainer(const Message& message) {
 void ModelProto::read_normaliser(const Message& message) {
   Single<std::string_view> name, map;
   Single<bool> first_space, remove, mark;
-  message.for_each([&](const Field& field) {
+  message.for_each([&](const Message::Field& field) {
     if (field.number() == 1) name.set(field, field.text());
     if (field.number() == 2) map.set(field, field.bytes());
     if (field.number() == 3) first_space.set(field, field.flag());
@@ -95,7 +93,7 @@ void ModelProto::read_normaliser(const Message& message) {
 }
 
 void ModelProto::for_each_piece(const std::function<void(const Piece&)>& take) const {
-  Message(bytes_, *file_).for_each([&](const Field& field) {
+  Message(bytes_, *file_).for_each([&](const Message::Field& field) {
     if (field.number() == pieces_field) take(read_piece(field.message(), field));
   });
 }

@@ -181,8 +181,16 @@ TokenizerModel Trainer::finish() {
 void Trainer::add_wordpieces(TokenizerModel& model, std::size_t room) const {
   model.lowercase = model.strip_accents = !options_.cased;
   if (options_.whole_words) return add_items(model, room);
-  const Alphabet alphabet = Alphabet::characters(most_frequent_characters((room + 1) / 2));
-  LearntMerges learnt = learn_merges(items_, counts_, room - alphabet.pieces.size(), options_.min_frequency, alphabet);
+  const std::vector<std::string> characters = most_frequent_characters(room);
+  const auto learn = [&](std::size_t size) {
+    const auto end = characters.begin() + static_cast<std::ptrdiff_t>(std::min(size, characters.size()));
+    return learn_merges(items_, counts_, room - std::min(size, characters.size()), options_.min_frequency,
+                        Alphabet::characters({characters.begin(), end}));
+  };
+  const std::size_t half = (room + 1) / 2;
+  LearntMerges learnt = learn(half);
+  // Where the merges end sooner, their places go to characters that were left out.
+  if (learnt.pieces.size() < room && half < characters.size()) learnt = learn(half + room - learnt.pieces.size());
   std::ranges::move(learnt.pieces, std::back_inserter(model.pieces));
 }
 

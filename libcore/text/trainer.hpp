@@ -70,11 +70,11 @@ struct TrainerOptions {
 };
 
 // The kind wordpiece begins with [PAD], [UNK], [CLS], [SEP] and [MASK], then has the characters of the text, most
-// frequent first and half of the vocabulary at most, then what merges of the most frequent pairs make of them. The kind
-// unigram has what the 256 bytes fall back to (unless byte_fallback is off), then the pieces that likelihood keeps, the
-// most probable first (learn_unigram.hpp). The others: the 256 bytes by value (unless byte_fallback is off), then
-// merges in order, characters in order of code points or words from the most frequent; special tokens last. Ties go to
-// the smaller bytes.
+// frequent first and half of the vocabulary at most (more where the text has too few merges), then what merges of the
+// most frequent pairs make of them. The kind unigram has what the 256 bytes fall back to (unless byte_fallback is off),
+// then the pieces that likelihood keeps, the most probable first (learn_unigram.hpp). The others: the 256 bytes by
+// value (unless byte_fallback is off), then merges in order, characters in order of code points or words from the most
+// frequent; special tokens last. Ties go to the smaller bytes.
 class Trainer {
  public:
   // Throws UsageError for invalid options.

@@ -288,7 +288,7 @@ TEST_CASE("text archive: a configuration file") {
   Everything object;
   object.rate = 0.1;
   object.words = {"a", "b"};
-  CHECK(to_text(object) ==
+  CHECK(archive_text(object) ==
         "flag = false\ncount = 0\nrate = 0.1\nword = \ncolour = red\nids = \nnumbers = \nwords = a,b\n\n"
         "# inner-part\ndepth = 3\nvalues = \n");
   CHECK(text_of(1e-5) == "1e-05");

@@ -125,7 +125,7 @@ class Copy {
 };
 
 inline bool equal(const ModelParts& a, const ModelParts& b) {
-  return formats::to_text(a.config) == formats::to_text(b.config) && a.tokenizer == b.tokenizer &&
+  return formats::archive_text(a.config) == formats::archive_text(b.config) && a.tokenizer == b.tokenizer &&
          std::ranges::equal(a.weights, b.weights, [](const NamedTensor& x, const NamedTensor& y) {
            return x.name == y.name && x.value.shape() == y.value.shape() && x.value.elements() == y.value.elements();
          });

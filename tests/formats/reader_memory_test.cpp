@@ -1,4 +1,5 @@
-// No reader takes more memory than 20 times its file and 64 MB, whatever the file says.
+// No reader takes more memory than 20 times its file and 64 MB, whatever the file says. A lower bound for
+// smaller files finds as much in less time: 40 MB instead of 64 for files of 3 MB.
 #include <functional>
 
 #include "formats/files.hpp"
@@ -25,7 +26,7 @@ using heddle::tests::write_bytes;
 
 namespace {
 
-constexpr std::size_t file_bytes = std::size_t{6} << 20;
+constexpr std::size_t file_bytes = std::size_t{3} << 20;
 
 // The part, with the number of each in place of #, as often as it fits.
 std::string repeated(const std::string& part, const std::string& before = "", const std::string& behind = "") {
@@ -45,7 +46,7 @@ std::string repeated(const std::string& part, const std::string& before = "", co
 
 void check_bounded(const std::string& what, std::size_t size, const std::function<void()>& read) {
   CAPTURE(what);
-  constexpr std::size_t factor = 20, slack = std::size_t{64} << 20;
+  constexpr std::size_t factor = 20, slack = std::size_t{40} << 20;
   const std::size_t peak = heddle::testing::peak_memory(read);
   CAPTURE(peak);
   CAPTURE(size);

@@ -120,7 +120,7 @@ struct Answer {
 // Runs the tool with each word, in one shell.
 std::vector<Answer> answers(const std::string& tool, const std::vector<std::string>& words) {
   std::string script =
-      "answer() { local err; err=$(\"$@\" 2>&1 >/dev/null); local status=$? ends=${err//[^$'\\n']}\n"
+      "answer() { local err; err=$(exec \"$@\" 2>&1 >/dev/null); local status=$? ends=${err//[^$'\\n']}\n"
       "printf '%s\\t%s\\t%s\\n' $status $((${#ends} + (${#err} > 0))) \"${err%%$'\\n'*}\"; }\n";
   for (const std::string& word : words) script += "answer '" HEDDLE_TOOLS "'/" + tool + " " + word + "\n";
   std::vector<Answer> all;
@@ -130,6 +130,15 @@ std::vector<Answer> answers(const std::string& tool, const std::vector<std::stri
   }
   REQUIRE(all.size() == words.size());
   return all;
+}
+
+// The values that an option takes by its help.
+std::vector<std::string> right_values(const Option& option) {
+  std::vector<std::string> right = range_of(option).inside;
+  for (const std::string& choice : parts(option.detail("one of "), ", ")) right.push_back(choice);
+  right.push_back(option.detail("default "));
+  std::erase(right, "");
+  return right;
 }
 
 }  // namespace
@@ -161,16 +170,17 @@ TEST_CASE("options: a wrong value is refused in one line that names the option, 
 
 TEST_CASE("options: limits, choices, words and the default are taken, in every tool") {
   for (const auto& [tool, options] : all_options()) {
-    std::vector<std::string> words;
+    // In the first command each option has its first value, in the second its second, and so on; those that exclude
+    // others (--arch and --steps) are apart.
+    std::vector<std::string> words, apart;
     for (const Option& option : options) {
       if (!option.is_checked() || option.placeholder.empty() || option.name == "--completion") continue;
-      std::vector<std::string> right = range_of(option).inside;
-      for (const std::string& choice : parts(option.detail("one of "), ", ")) right.push_back(choice);
-      right.push_back(option.detail("default "));
-      for (const std::string& value : right) {
-        if (!value.empty()) words.push_back(option.name + "='" + value + "' --print-config");
-      }
+      const std::vector<std::string> values = right_values(option);
+      std::vector<std::string>& commands = option.name == "--preset" || option.name == "--epochs" ? apart : words;
+      commands.resize(std::max(commands.size(), values.size()), "--print-config");
+      for (std::size_t i = 0; i < values.size(); ++i) commands[i] += " " + option.name + "='" + values[i] + "'";
     }
+    words.insert(words.end(), apart.begin(), apart.end());
     const std::vector<Answer> all = answers(tool, words);
     for (std::size_t i = 0; i < all.size(); ++i) {
       CAPTURE(tool + " " + words[i]);

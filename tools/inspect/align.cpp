@@ -8,6 +8,7 @@
 #include "heddle/cli/streams.hpp"
 #include "heddle/formats/heddle/attention_file.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
+#include "tools/inspect/attention_output.hpp"
 #include "tools/inspect/attention_report.hpp"
 #include "tools/inspect/attention_text.hpp"
 #include "tools/inspect/given_texts.hpp"
@@ -89,15 +90,6 @@ Tensor chosen(const Alignment& alignment, const AlignOptions& options) {
   }
   sum.scale(Real(1) / static_cast<Real>(count * static_cast<Index>(layers.size())));
   return sum;
-}
-
-std::vector<std::vector<double>> rows_of(const Tensor& weights) {
-  std::vector<std::vector<double>> rows;
-  const Index columns = weights.shape()[1];
-  for (Index i = 0; i < weights.shape()[0]; ++i) {
-    rows.emplace_back(weights.data() + i * columns, weights.data() + (i + 1) * columns);
-  }
-  return rows;
 }
 
 // The sign of NaN, which streams print, means nothing.

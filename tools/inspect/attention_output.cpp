@@ -31,15 +31,6 @@ void write_head(std::ostream& out, const std::string& prefix, const Tensor& weig
   }
 }
 
-Json rows_of(const Tensor& weights) {
-  Json rows = Json::array();
-  const Index columns = weights.shape()[1];
-  for (Index i = 0; i < weights.shape()[0]; ++i) {
-    rows.push_back(std::vector<Real>(weights.data() + i * columns, weights.data() + (i + 1) * columns));
-  }
-  return rows;
-}
-
 Json head_name(Index number) {
   return number == AttentionGroup::mean_head ? Json("mean") : Json(number);
 }
@@ -64,6 +55,15 @@ Json group_json(const AttentionReport& report, const AttentionGroup& group) {
 }
 
 }  // namespace
+
+formats::Json rows_of(const Tensor& weights) {
+  Json rows = Json::array();
+  const Index columns = weights.shape()[1];
+  for (Index i = 0; i < weights.shape()[0]; ++i) {
+    rows.push_back(std::vector<Real>(weights.data() + i * columns, weights.data() + (i + 1) * columns));
+  }
+  return rows;
+}
 
 void write_attention_table(const std::string& path, const AttentionReport& report) {
   cli::Output output(path);

@@ -9,6 +9,9 @@
 
 namespace heddle {
 
+// A list of rows, of [rows, columns].
+formats::Json rows_of(const Tensor& weights);
+
 // A line for each weight: of, layer, head, query, key, their pieces, weight.
 void write_attention_table(const std::string& path, const AttentionReport& report);
 

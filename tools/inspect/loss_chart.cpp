@@ -21,7 +21,7 @@ constexpr double usual_ticks = 5;
 
 // Further runs are dashed.
 constexpr const auto& run_colours = palette::series;
-constexpr std::size_t grey = run_colours.size() - 1;
+constexpr std::size_t grey_run = run_colours.size() - 1;
 const std::array<std::vector<double>, 4> run_dashes{{{}, {6, 3}, {2, 3}, {8, 3, 2, 3}}};
 const Pen grid_pen{palette::grid};
 
@@ -122,8 +122,9 @@ void draw(LossPlot& plot, const std::vector<Run>& runs, const LossCurves& all) {
     const double y = chart_height + legend_line * static_cast<double>(i + 1) - 8;
     if (!one) plot.legend({plot_left, y}, Loss::validation, i, runs[i].name);
   }
-  if (!all.train.empty()) plot.legend({plot_right - 210, title_line}, Loss::training, one ? 0 : grey, "training");
-  if (!all.valid.empty()) plot.legend({plot_right - 100, title_line}, Loss::validation, one ? 1 : grey, "validation");
+  if (!all.train.empty()) plot.legend({plot_right - 210, title_line}, Loss::training, one ? 0 : grey_run, "training");
+  if (!all.valid.empty())
+    plot.legend({plot_right - 100, title_line}, Loss::validation, one ? 1 : grey_run, "validation");
 }
 
 }  // namespace

@@ -40,14 +40,14 @@ std::vector<std::string> shortened_labels(const std::vector<std::string>& labels
   return result;
 }
 
-constexpr std::uint32_t red = 0xdc0000;
+constexpr std::uint32_t not_finite_colour = 0xdc0000;
 
 // One grey of 255 w, rounded, in each colour.
 void paint_row(std::span<const Real> weights, std::uint32_t* colours) {
   analysis::weight_greys(weights, colours);
   if (analysis::are_finite(weights)) return;
   for (std::size_t i = 0; i < weights.size(); ++i) {
-    if (!std::isfinite(weights[i])) colours[i] = red;
+    if (!std::isfinite(weights[i])) colours[i] = not_finite_colour;
   }
 }
 

@@ -180,7 +180,7 @@ Summary summarize_preset(const std::string& name, const Parts& parts) {
 
 namespace {
 
-std::vector<formats::TensorInfo> weights_of(const Parameters& parameters) {
+std::vector<formats::TensorInfo> infos_of(const Parameters& parameters) {
   std::vector<formats::TensorInfo> weights;
   for (const formats::NamedTensor& tensor : formats::named_tensors(parameters)) {
     weights.push_back({tensor.name, tensor.value.shape(), DType::real, 0});
@@ -192,12 +192,12 @@ std::vector<formats::TensorInfo> weights_of(const Parameters& parameters) {
 
 std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
   const Simulation simulation;
-  return weights_of(models::make_model(config, ParameterSource::unset())->parameters());
+  return infos_of(models::make_model(config, ParameterSource::unset())->parameters());
 }
 
 std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config, const models::TaskConfig& task) {
   const Simulation simulation;
-  return weights_of(models::TaskModel(models::make_model(config, ParameterSource::unset()), task).parameters());
+  return infos_of(models::TaskModel(models::make_model(config, ParameterSource::unset()), task).parameters());
 }
 
 }  // namespace heddle

@@ -23,7 +23,7 @@ namespace {
 
 using formats::Json;
 
-constexpr std::size_t most_points = 5000, most_by_neighbours = 2000, most_by_neighbours_unasked = 600;
+constexpr std::size_t most_map_points = 5000, most_by_neighbours = 2000, most_by_neighbours_unasked = 600;
 constexpr Index components = 3;  // of tables and pages; pictures have two
 
 Tensor unit_vectors(const Tensor& vectors) {
@@ -261,7 +261,7 @@ void check_map_name(const std::string& path) {
 
 void write_map(const std::string& path, const VectorMap& map, MapLayout layout) {
   check<DataError>(!map.points.empty(), path, ": there is no vector to draw");
-  check<DataError>(map.points.size() <= most_points, path, ": a map has room for ", grouped(most_points),
+  check<DataError>(map.points.size() <= most_map_points, path, ": a map has room for ", grouped(most_map_points),
                    " points, and there are ", grouped(static_cast<long long>(map.points.size())));
   check<DataError>(layout == MapLayout::pca || map.points.size() <= most_by_neighbours, path, ": t-SNE is for at most ",
                    grouped(most_by_neighbours), " points, and there are ",

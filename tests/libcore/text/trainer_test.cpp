@@ -159,9 +159,17 @@ TEST_CASE("trainer: wordpiece of whole words has the most frequent words alone, 
 }
 
 TEST_CASE("trainer: wordpiece leaves words with rare characters out of account") {
-  // Four places: two for characters, two for merges.
-  const TokenizerModel model = train("aa aa aa xz", {.kind = TokenizerKind::wordpiece, .vocab_size = 9});
+  // Three places: two for characters, one for a merge.
+  const TokenizerModel model = train("aa aa aa xz", {.kind = TokenizerKind::wordpiece, .vocab_size = 8});
   CHECK(pieces_from(model, 5) == Pieces{"##a", "a", "aa"});
   const Tokenizer tokenizer(model);
   CHECK(tokenizer.encode("aa xz") == std::vector<TokenId>{7, 1});
+}
+
+TEST_CASE("trainer: wordpiece has more characters where merges do not fill their half") {
+  // Six places: three characters leave one merge, so the two places that remain go to x, and to the merge that it
+  // makes.
+  const TokenizerModel model = train("aa aa aa xz", {.kind = TokenizerKind::wordpiece, .vocab_size = 11});
+  CHECK(pieces_from(model, 5) == Pieces{"##a", "a", "##z", "x", "aa", "xz"});
+  CHECK(train("aa aa aa xz", {.kind = TokenizerKind::wordpiece, .vocab_size = 100}).pieces.size() == 11);
 }

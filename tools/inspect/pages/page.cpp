@@ -9,7 +9,7 @@ namespace heddle {
 
 namespace {
 
-std::string escaped(std::string_view text) {
+std::string html_text(std::string_view text) {
   std::string result;
   for (const char letter : text) {
     switch (letter) {
@@ -62,7 +62,7 @@ std::string page(const std::string& title, const std::string& kind, const format
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'; img-src data:\">\n";
-  html += "<title>" + escaped(title) + "</title>\n";
+  html += "<title>" + html_text(title) + "</title>\n";
   for (const std::string& name : {std::string("common"), kind}) {
     html.append("<style>\n").append(asset(name + ".css")).append("</style>\n");
   }
