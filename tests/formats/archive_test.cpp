@@ -256,14 +256,14 @@ TEST_CASE("the adaptor serves Boost's own archives too") {
 TEST_CASE("JSON archive: keys in the order of the fields, structs as objects") {
   Everything object = extremes();
   object.words = {"a", "b"};
-  const Json json = to_json(object);
-  CHECK(json["flag"] == true);
-  CHECK(json["count"] == std::numeric_limits<Index>::min());
-  CHECK(json["colour"] == "dark-green");
-  CHECK(json["inner_part"]["depth"] == 10);
-  CHECK(json.begin().key() == "flag");
+  const Json answer = to_json(object);
+  CHECK(answer["flag"] == true);
+  CHECK(answer["count"] == std::numeric_limits<Index>::min());
+  CHECK(answer["colour"] == "dark-green");
+  CHECK(answer["inner_part"]["depth"] == 10);
+  CHECK(answer.begin().key() == "flag");
   CHECK(to_json(Older{}).dump() == R"({"count":5})");
-  CHECK(Json::parse(json.dump())["word"] == object.word);
+  CHECK(Json::parse(answer.dump())["word"] == object.word);
 }
 
 namespace {

@@ -153,18 +153,18 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
 }
 
 TEST_CASE("labelled input: the format by the ending, by force, and for other tasks") {
-  const std::string json = R"({"text": "a", "label": "x"})", tsv = "x\ta";
+  const std::string jsonl = R"({"text": "a", "label": "x"})", tsv = "x\ta";
   const auto text = [](const std::string& content, const std::string& file, LabelledFormat format) {
     return read_labelled_texts(content, file, {.format = format, .columns = {}, .header = {}}, Texts::one, Gold::given)
         .at(0)
         .text;
   };
-  CHECK(text(json, "a.jsonl", LabelledFormat::automatic) == "a");
+  CHECK(text(jsonl, "a.jsonl", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "a.tsv", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "SMSSpamCollection", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "a.json", LabelledFormat::tsv) == "a");
   CHECK_THROWS_WITH_AS(
-      text(json, "a.json", LabelledFormat::automatic),
+      text(jsonl, "a.json", LabelledFormat::automatic),
       "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled texts: "
       "tsv, csv or jsonl (--format says which, where the name does not)",
       UsageError);

@@ -15,13 +15,13 @@ TEST_CASE("json: classes and the confusion matrix stand under their names") {
   for (const auto& [gold, predicted] : {std::pair<Index, Index>{0, 0}, {0, 0}, {1, 0}, {1, 1}}) {
     confusion.add(gold, predicted);
   }
-  const Json json = to_json(metrics::report(confusion, std::vector<std::string>{"ham", "spam_1"}));
-  CHECK(json["examples"] == 4);
-  CHECK(json["accuracy"] == 0.75);
-  CHECK(json["macro_f1"].is_number_float());
-  CHECK(json["classes"]["ham"]["recall"] == 1.0);
-  CHECK(json["classes"]["spam_1"]["support"] == 2);
-  CHECK(json["confusion"].dump() == R"({"ham":{"ham":2,"spam_1":0},"spam_1":{"ham":1,"spam_1":1}})");
+  const Json answer = to_json(metrics::report(confusion, std::vector<std::string>{"ham", "spam_1"}));
+  CHECK(answer["examples"] == 4);
+  CHECK(answer["accuracy"] == 0.75);
+  CHECK(answer["macro_f1"].is_number_float());
+  CHECK(answer["classes"]["ham"]["recall"] == 1.0);
+  CHECK(answer["classes"]["spam_1"]["support"] == 2);
+  CHECK(answer["confusion"].dump() == R"({"ham":{"ham":2,"spam_1":0},"spam_1":{"ham":1,"spam_1":1}})");
 }
 
 TEST_CASE("json: entities and answers have what counts at the top") {
