@@ -19,7 +19,10 @@ set(property $<TARGET_PROPERTY:HEDDLE_OPTIMIZE>)
 set(level $<IF:$<STREQUAL:${property},>,3,${property}>)
 set(flags
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
-  -fno-math-errno -fno-trapping-math -fopenmp-simd $<$<CONFIG:Release>:-O${level}> $<$<BOOL:${HEDDLE_WERROR}>:-Werror>)
+  -fno-math-errno -fno-trapping-math -fopenmp-simd $<$<CONFIG:Release>:-O${level}> $<$<BOOL:${HEDDLE_WERROR}>:-Werror>
+  # GCC collects its garbage from 400 MB on instead of 128: a twelfth of its time, for 100 MB at most of the 1.3 GB that
+  # the largest group of sources takes.
+  $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=400000>)
 target_compile_options(heddle_options INTERFACE "$<BUILD_INTERFACE:${flags}>")
 if(HEDDLE_ISA STREQUAL avx2)
   target_compile_definitions(heddle_options INTERFACE $<BUILD_INTERFACE:HEDDLE_WITHOUT_AVX512>)

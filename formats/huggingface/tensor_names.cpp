@@ -85,19 +85,15 @@ class Complaints {
   explicit Complaints(std::string kind) : kind_(std::move(kind)) {}
   template <class... Parts>
   void add(const Parts&... parts) {
-    if (++count_ <= most) told_.push_back(concatenate(parts...));
+    told_.push_back(concatenate(parts...));
   }
   void append_to(std::vector<std::string>& all) const {
-    if (count_ == 0) return;
-    const std::string rest = count_ > most ? concatenate(" and ", count_ - most, " more") : "";
-    all.push_back(kind_ + " " + join(told_) + rest);
+    if (!told_.empty()) all.push_back(kind_ + " " + join_first(told_, 5));
   }
 
  private:
-  static constexpr int most = 5;
   std::string kind_;
   std::vector<std::string> told_;
-  int count_ = 0;
 };
 
 class Importer {

@@ -17,6 +17,13 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return joined;
 }
 
+std::string join_first(std::vector<std::string> parts, std::size_t most) {
+  if (parts.size() <= most) return join(parts);
+  const std::size_t others = parts.size() - most;
+  parts.resize(most);
+  return join(parts) + " and " + std::to_string(others) + " more";
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   parts.reserve(static_cast<std::size_t>(std::ranges::count(text, separator)) + 1);

@@ -10,6 +10,9 @@ namespace heddle {
 // "a, b, c"
 std::string join(const std::vector<std::string>& parts, std::string_view separator = ", ");
 
+// "a, b, c and 4 more": the first parts of a list that may be long.
+std::string join_first(std::vector<std::string> parts, std::size_t most);
+
 // Parts between separators; one empty part for empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 

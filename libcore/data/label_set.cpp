@@ -15,13 +15,9 @@ namespace heddle::data {
 namespace {
 
 // The names, shortened where there are many.
-std::string listed(const std::vector<std::string>& names) {
-  constexpr std::size_t most = 20;
-  std::vector<std::string> some(names.begin(),
-                                names.begin() + static_cast<std::ptrdiff_t>(std::min(most, names.size())));
-  for (std::string& name : some) name = text::shortened(name);
-  if (names.size() <= most) return join(some);
-  return join(some) + concatenate(" and ", names.size() - most, " more");
+std::string listed(std::vector<std::string> names) {
+  for (std::string& name : names) name = text::shortened(name);
+  return join_first(std::move(names), 20);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "heddle/ops/gather.hpp"
 #include "heddle/training/not_finite.hpp"
 #include "heddle/training/objectives.hpp"
+#include "heddle/training/window_objective.hpp"
 
 namespace heddle::training {
 
@@ -41,56 +42,45 @@ void add(const heads::TokenHead& head, const Variable& hidden, const std::vector
 }
 
 // Trains a model that predicts each token from both sides on windows of its training length, and one token more.
-class Bidirectional : public Objective {
+class Bidirectional : public WindowObjective<models::BidirectionalLoss, data::TrainingWindows> {
  public:
   // Throws DataError for unsuitable tokens and models.
   explicit Bidirectional(const ObjectiveInputs& inputs)
-      : model_(inputs.model),
-        predictor_(models::require<models::BidirectionalLoss>(inputs.model, "the bidirectional objective", "training")),
-        windows_(*inputs.train.text, inputs.model.training_length(), inputs.config.seed),
-        valid_(inputs.valid.text),
-        options_(inputs.config.training) {
+      : WindowObjective(inputs.model, "the bidirectional objective", inputs.config.training, 1,
+                        [&](const models::BidirectionalLoss& model) {
+                          return data::TrainingWindows(*inputs.train.text, model.training_length(), inputs.config.seed);
+                        }),
+        valid_(inputs.valid.text) {
     check_vocabulary(model_, *inputs.train.text);
     if (valid_ == nullptr) return;
     check_vocabulary(model_, *valid_);
     check<DataError>(valid_->size() > 1, valid_->name(), ": nothing to evaluate on in ", valid_->size(), " tokens");
   }
 
-  Parameters& parameters() const override { return model_.parameters(); }
   Pass training_pass() const override {
-    return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length() + 1};
+    Pass pass = WindowObjective::training_pass();
+    ++pass.sample_positions;
+    return pass;
   }
-  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
 
   MicroBatch batch(Index first, Index count) const override {
-    const Index tokens = count * predictor_.training_length();
-    return {{count, tokens, 2 * tokens},
-            [this, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
-              return bidirectional_loss(predictor_, batch, pass,
-                                        {options_.label_smoothing, static_cast<double>(step.targets)});
-            }};
+    const Index tokens = count * role_.training_length();
+    return {
+        {count, tokens, 2 * tokens},
+        [this, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
+          return bidirectional_loss(role_, batch, pass, {options_.label_smoothing, static_cast<double>(step.targets)});
+        }};
   }
-
-  std::vector<Origin> origins(Index first, Index count) const override {
-    std::vector<Origin> origins;
-    for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
-    return origins;
-  }
-  double flops_per_token() const override { return model_.training_flops_per_token(predictor_.training_length(), 1); }
 
   bool can_evaluate() const override { return valid_ != nullptr; }
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
     const BothEvaluations result = training::evaluate(
-        predictor_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
+        role_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
     return {{"loss", result.nats_per_token()}};
   }
 
  private:
-  models::Model& model_;
-  const models::BidirectionalLoss& predictor_;  // the same
-  data::TrainingWindows windows_;
   const data::TokenSource* valid_;
-  TrainingOptions options_;
 };
 
 }  // namespace

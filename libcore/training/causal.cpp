@@ -47,16 +47,26 @@ Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tok
   return sum;
 }
 
+namespace {
+
+// How many samples of a step read the text in order, with a memory.
+Index streams_of(const models::TokenLoss& model, const TrainingOptions& options) {
+  return model.memory() > 0 ? options.samples_per_step() : 0;
+}
+
+}  // namespace
+
 Causal::Causal(models::Model& model, const data::TokenSource& train, const data::TokenSource* valid,
                const TrainingConfig& config)
-    : model_(model),
-      predictor_(models::require<models::TokenLoss>(model, "the causal objective", "training")),
-      streams_(predictor_.memory() > 0 ? config.training.samples_per_step() : 0),
-      windows_(train, model.training_length(), config.seed, streams_),
-      valid_(valid),
-      options_(config.training) {
-  const Shape shape{streams_, predictor_.memory(), predictor_.width()};
-  for (Index layer = 0; streams_ > 0 && layer < predictor_.layers(); ++layer) {
+    : WindowObjective(model, "the causal objective", config.training, 1,
+                      [&](const models::TokenLoss& role) {
+                        return data::TrainingWindows(train, role.training_length(), config.seed,
+                                                     streams_of(role, config.training));
+                      }),
+      streams_(streams_of(role_, config.training)),
+      valid_(valid) {
+  const Shape shape{streams_, role_.memory(), role_.width()};
+  for (Index layer = 0; streams_ > 0 && layer < role_.layers(); ++layer) {
     memory_.emplace_back(shape, Real(0));
     next_.emplace_back(shape, Real(0));
   }
@@ -67,32 +77,28 @@ Causal::Causal(models::Model& model, const data::TokenSource& train, const data:
                    " too few to evaluate on; give more text");
 }
 
-Pass Causal::training_pass() const {
-  return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length()};
-}
-
 MicroBatch Causal::batch(Index first, Index count) const {
-  const Index tokens = count * predictor_.training_length();
+  const Index tokens = count * role_.training_length();
   return {{count, tokens, tokens},
           [this, first, batch = windows_.batch(first, count)](const Pass& pass, const Counts& step) {
             const double targets = static_cast<double>(step.targets);
-            if (streams_ == 0) return causal_loss(predictor_, batch, pass, {options_.label_smoothing, targets});
-            return predictor_.next_token_head().loss(hidden_of(batch, first, pass), batch.targets,
-                                                     {options_.label_smoothing, targets});
+            if (streams_ == 0) return causal_loss(role_, batch, pass, {options_.label_smoothing, targets});
+            return role_.next_token_head().loss(hidden_of(batch, first, pass), batch.targets,
+                                                {options_.label_smoothing, targets});
           }};
 }
 
 // With the memory of these samples, which is made for the next step, too.
 Variable Causal::hidden_of(const data::TokenBatch& batch, Index first, const Pass& pass) const {
   const models::Continued continued =
-      models::hidden_after(predictor_, ids_of(batch), memory_of(first, batch.batch), predictor_.memory(), pass);
+      models::hidden_after(role_, ids_of(batch), memory_of(first, batch.batch), role_.memory(), pass);
   remember(first, continued.states);
   return continued.hidden;
 }
 
 // Of these samples, the positions that are filled. Simulated steps stand for those of a long run.
 models::EarlierStates Causal::memory_of(Index first, Index count) const {
-  const Index memory = predictor_.memory(), read = windows_.windows_before(first) * predictor_.training_length();
+  const Index memory = role_.memory(), read = windows_.windows_before(first) * role_.training_length();
   const Index filled = Simulation::active() ? memory : std::min(memory, read);
   models::EarlierStates earlier;
   for (const Tensor& layer : memory_) {
@@ -104,7 +110,7 @@ models::EarlierStates Causal::memory_of(Index first, Index count) const {
 
 // For the next step.
 void Causal::remember(Index first, const models::EarlierStates& states) const {
-  const Index memory = predictor_.memory(), filled = states.positions();
+  const Index memory = role_.memory(), filled = states.positions();
   for (std::size_t i = 0; i < next_.size(); ++i) {
     const Tensor& layer = states.layers[i];
     next_[i].narrowed(0, first % streams_, layer.shape()[0]).narrowed(1, memory - filled, filled).assign(layer);
@@ -124,19 +130,9 @@ void Causal::finish_step() {
 std::string Causal::note() const {
   if (streams_ == 0) return "";
   const Index each = windows_.windows_per_epoch() / streams_;
-  return concatenate("a memory of ", predictor_.memory(), " positions: the ", streams_, " samples of a step read ",
-                     streams_, " parts of the text in order, ", counted(each, "window", "windows"), " of ",
-                     predictor_.training_length(), " tokens each; it is emptied after each epoch");
-}
-
-std::vector<Origin> Causal::origins(Index first, Index count) const {
-  std::vector<Origin> origins;
-  for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
-  return origins;
-}
-
-double Causal::flops_per_token() const {
-  return model_.training_flops_per_token(predictor_.training_length(), 1);
+  return concatenate("a memory of ", role_.memory(), " positions: the ", streams_, " samples of a step read ", streams_,
+                     " parts of the text in order, ", counted(each, "window", "windows"), " of ",
+                     role_.training_length(), " tokens each; it is emptied after each epoch");
 }
 
 std::optional<double> Causal::frequency_loss() const {
@@ -146,7 +142,7 @@ std::optional<double> Causal::frequency_loss() const {
 
 std::vector<Metric> Causal::evaluate(const std::function<bool()>& stop) const {
   const Evaluation result = training::evaluate(
-      predictor_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
+      role_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
   return {{"loss", result.nats_per_token()}};
 }
 

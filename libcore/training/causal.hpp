@@ -5,8 +5,7 @@
 
 #include "heddle/data/token_batches.hpp"
 #include "heddle/models/model.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/options.hpp"
+#include "heddle/training/window_objective.hpp"
 
 namespace heddle::training {
 
@@ -46,20 +45,15 @@ Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tok
 // With a memory (models::TokenLoss), each sample of a step reads a part of the text in order, and its tokens attend to
 // the memory, the inputs of each layer at the positions before its window, without a gradient. The memory is empty at
 // the beginning of an epoch; documents do not end it. It does not depend on how a step is cut into micro-batches.
-class Causal : public Objective {
+class Causal : public WindowObjective<models::TokenLoss, data::TrainingWindows> {
  public:
   // valid may be null. Throws DataError for unsuitable tokens and models.
   Causal(models::Model& model, const data::TokenSource& train, const data::TokenSource* valid,
          const TrainingConfig& config);
 
-  Parameters& parameters() const override { return model_.parameters(); }
-  Pass training_pass() const override;
-  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override;
-  std::vector<Origin> origins(Index first, Index count) const override;
   std::string note() const override;
   std::optional<double> frequency_loss() const override;
-  double flops_per_token() const override;
   // The memory: memory/LAYER, [samples of a step, memory, width] each, of which the last positions are filled.
   std::vector<StateTensor> state() const override;
   void finish_step() override;
@@ -71,13 +65,9 @@ class Causal : public Objective {
   models::EarlierStates memory_of(Index first, Index count) const;
   void remember(Index first, const models::EarlierStates& states) const;
 
-  models::Model& model_;
-  const models::TokenLoss& predictor_;  // the same
-  Index streams_;                       // samples of a step, with a memory; else 0
-  data::TrainingWindows windows_;
+  Index streams_;                      // samples of a step, with a memory; else 0
   std::vector<Tensor> memory_, next_;  // of each layer; that of the step being computed
   const data::TokenSource* valid_;
-  TrainingOptions options_;
 };
 
 }  // namespace heddle::training

@@ -55,41 +55,24 @@ Variable judgements(const models::ReplacementDetector& model, const ReplacedToke
   return model.replaced(ops::gather_rows(model.hidden(text.sequences, pass), text.rows));
 }
 
-class Detect : public Objective {
+class Detect : public WindowObjective<models::ReplacementDetector, data::MaskedWindows> {
  public:
   // Throws DataError and UsageError for tokens and models that cannot work.
   explicit Detect(const ObjectiveInputs& inputs)
-      : model_(inputs.model),
-        detector_(models::require<models::ReplacementDetector>(model_, "the detection objective", "training")),
-        windows_(windows_of(inputs)),
-        options_(inputs.config.training),
-        detection_(inputs.detection),
-        masked_fraction_(inputs.masking.mask_probability) {
+      : WindowObjective(inputs.model, "the detection objective", inputs.config.training,
+                        inputs.masking.mask_probability,
+                        [&](const models::ReplacementDetector&) { return training_windows(inputs); }),
+        detection_(inputs.detection) {
     if (inputs.valid.text == nullptr) return;
-    valid_.emplace(evaluation_windows(detector_.generator(), *inputs.valid.text, mask_vocabulary(inputs)));
+    valid_.emplace(evaluation_windows(role_.generator(), *inputs.valid.text, mask_vocabulary(inputs)));
   }
-
-  Parameters& parameters() const override { return model_.parameters(); }
-  Pass training_pass() const override {
-    return {.dropout = model_.config()->dropout, .sample_positions = detector_.training_length()};
-  }
-  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
 
   MicroBatch batch(Index first, Index count) const override {
     data::MaskedBatch batch = windows_.batch(first, count);
     const Counts counts = counts_of(batch);
     return {counts, [this, batch = std::move(batch)](const Pass& pass, const Counts& step) {
-              return detection_loss(detector_, batch, pass, step, detection_, options_.label_smoothing);
+              return detection_loss(role_, batch, pass, step, detection_, options_.label_smoothing);
             }};
-  }
-
-  std::vector<Origin> origins(Index first, Index count) const override {
-    std::vector<Origin> origins;
-    for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
-    return origins;
-  }
-  double flops_per_token() const override {
-    return model_.training_flops_per_token(detector_.training_length(), masked_fraction_);
   }
 
   // Masked tokens that are drawn by their frequencies replace them, but for those that are the same; what is replaced
@@ -97,7 +80,7 @@ class Detect : public Objective {
   std::optional<double> frequency_loss() const override {
     if (options_.label_smoothing > 0) return std::nullopt;
     const TokenFrequencies tokens = token_frequencies(windows_.source());
-    const double replaced = masked_fraction_ * (1 - tokens.agreement);
+    const double replaced = predicted_ * (1 - tokens.agreement);
     const double detection =
         replaced > 0 ? -replaced * std::log(replaced) - (1 - replaced) * std::log1p(-replaced) : 0.0;
     return tokens.entropy + detection_.detection_weight * detection;
@@ -108,7 +91,7 @@ class Detect : public Objective {
   // replaced.
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
     const DetectionEvaluation result =
-        evaluate_detection(detector_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+        evaluate_detection(role_, *valid_, options_.eval_tokens, options_.batch_size, stop);
     const auto tokens = static_cast<double>(std::max<Index>(1, result.tokens));
     return {{"loss", result.masked.nats_per_token()},
             {"accuracy", result.masked.accuracy()},
@@ -118,23 +101,8 @@ class Detect : public Objective {
   }
 
  private:
-  data::MaskedWindows windows_of(const ObjectiveInputs& inputs) const {
-    const data::MaskVocabulary vocabulary = mask_vocabulary(inputs);
-    return {checked_source(model_, *inputs.train.text, vocabulary),
-            vocabulary,
-            {.time = model_.training_length(),
-             .masking = inputs.masking,
-             .has_segments = model_.config()->has_segments(),
-             .seed = inputs.config.seed}};
-  }
-
-  models::Model& model_;
-  const models::ReplacementDetector& detector_;  // the same
-  data::MaskedWindows windows_;
   std::optional<data::MaskedWindows> valid_;
-  TrainingOptions options_;
   DetectionOptions detection_;
-  double masked_fraction_;  // of all tokens
 };
 
 }  // namespace

@@ -44,6 +44,18 @@ data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs) {
                                      : data::MaskVocabulary(inputs.model.vocab_size());
 }
 
+data::MaskedWindows training_windows(const ObjectiveInputs& inputs,
+                                     const std::optional<data::PermutationOptions>& permutation) {
+  const data::MaskVocabulary vocabulary = mask_vocabulary(inputs);
+  return {checked_source(inputs.model, *inputs.train.text, vocabulary),
+          vocabulary,
+          {.time = inputs.model.training_length(),
+           .masking = inputs.masking,
+           .has_segments = inputs.model.config()->has_segments(),
+           .permutation = permutation,
+           .seed = inputs.config.seed}};
+}
+
 void count_predictions(const Tensor& logits, const std::vector<TokenId>& targets, MaskedEvaluation& sum) {
   for (const double nats : ops::negative_log_likelihoods(logits, targets)) sum.nats += nats;
   sum.tokens += static_cast<Index>(targets.size());
@@ -90,49 +102,34 @@ MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::Mask
 }
 
 Masked::Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config)
-    : model_(model),
-      predictor_(models::require<models::MaskedPredictor>(model, "the masked objective", "training")),
-      windows_(checked_source(model, texts.train, texts.vocabulary), texts.vocabulary,
-               {.time = model.training_length(),
-                .masking = texts.masking,
-                .unrelated_pairs = predictor_.has_next_sentence(),
-                .has_segments = model.config()->has_segments(),
-                .seed = config.seed}),
-      options_(config.training),
-      masked_fraction_(texts.masking.mask_probability) {
-  if (texts.valid != nullptr) valid_.emplace(evaluation_windows(predictor_, *texts.valid, texts.vocabulary));
-}
-
-Pass Masked::training_pass() const {
-  return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length()};
+    : WindowObjective(model, "the masked objective", config.training, texts.masking.mask_probability,
+                      [&](const models::MaskedPredictor& role) {
+                        return data::MaskedWindows(checked_source(model, texts.train, texts.vocabulary),
+                                                   texts.vocabulary,
+                                                   {.time = model.training_length(),
+                                                    .masking = texts.masking,
+                                                    .unrelated_pairs = role.has_next_sentence(),
+                                                    .has_segments = model.config()->has_segments(),
+                                                    .seed = config.seed});
+                      }) {
+  if (texts.valid != nullptr) valid_.emplace(evaluation_windows(role_, *texts.valid, texts.vocabulary));
 }
 
 MicroBatch Masked::batch(Index first, Index count) const {
   data::MaskedBatch batch = windows_.batch(first, count);
   const Counts counts = counts_of(batch);
   return {counts, [this, batch = std::move(batch)](const Pass& pass, const Counts& step) {
-            return masked_loss(predictor_, batch, pass, step, options_.label_smoothing);
+            return masked_loss(role_, batch, pass, step, options_.label_smoothing);
           }};
 }
 
-std::vector<Origin> Masked::origins(Index first, Index count) const {
-  std::vector<Origin> origins;
-  for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
-  return origins;
-}
-
-double Masked::flops_per_token() const {
-  return model_.training_flops_per_token(predictor_.training_length(), masked_fraction_);
-}
-
 std::optional<double> Masked::frequency_loss() const {
-  if (predictor_.has_next_sentence() || options_.label_smoothing > 0) return std::nullopt;
+  if (role_.has_next_sentence() || options_.label_smoothing > 0) return std::nullopt;
   return token_frequencies(windows_.source()).entropy;
 }
 
 std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
-  const MaskedEvaluation result =
-      training::evaluate(predictor_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+  const MaskedEvaluation result = training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, stop);
   std::vector<Metric> metrics{{"loss", result.nats_per_token()}, {"accuracy", result.accuracy()}};
   if (result.pairs > 0) metrics.push_back({"next_sentence_accuracy", result.pair_accuracy()});
   return metrics;

@@ -8,7 +8,7 @@
 #include "heddle/models/model.hpp"
 #include "heddle/training/objective.hpp"
 #include "heddle/training/objectives.hpp"
-#include "heddle/training/options.hpp"
+#include "heddle/training/window_objective.hpp"
 
 namespace heddle::training {
 
@@ -24,6 +24,9 @@ const data::TokenSource& checked_source(const models::TokenModel& model, const d
                                         const data::MaskVocabulary& vocabulary);
 // Of the tokenizer that made the tokens; null: a vocabulary for measuring.
 data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs);
+// The windows to train on, masked, or in the orders of a permutation. Throws as checked_source does.
+data::MaskedWindows training_windows(const ObjectiveInputs& inputs,
+                                     const std::optional<data::PermutationOptions>& permutation = std::nullopt);
 
 struct MaskedEvaluation {
   Index tokens = 0, right = 0;  // masked tokens, and correctly predicted ones
@@ -55,29 +58,19 @@ struct MaskedTexts {
   data::MaskingOptions masking{};
 };
 
-class Masked : public Objective {
+class Masked : public WindowObjective<models::MaskedPredictor, data::MaskedWindows> {
  public:
   // Throws DataError and UsageError for tokens and models that cannot work.
   Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config);
 
-  Parameters& parameters() const override { return model_.parameters(); }
-  Pass training_pass() const override;
-  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
   MicroBatch batch(Index first, Index count) const override;
-  std::vector<Origin> origins(Index first, Index count) const override;
-  double flops_per_token() const override;
   std::optional<double> frequency_loss() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of masked tokens, and that of pairs.
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
 
  private:
-  models::Model& model_;
-  const models::MaskedPredictor& predictor_;  // the same
-  data::MaskedWindows windows_;
   std::optional<data::MaskedWindows> valid_;
-  TrainingOptions options_;
-  double masked_fraction_;  // of all tokens
 };
 
 }  // namespace heddle::training

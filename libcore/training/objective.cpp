@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "heddle/base/strings.hpp"
+
 namespace heddle::training {
 
 namespace {
@@ -44,13 +46,9 @@ std::string to_text(const std::vector<Origin>& origins) {
   for (const Origin& origin : origins) numbers[origin.of].insert(origin.number);
   std::string text;
   for (const auto& [of, all] : numbers) {
-    text += (text.empty() ? "" : "; ") + of + ":";
-    std::size_t named = 0;
-    for (const Index number : all) {
-      if (++named > most_named) break;
-      text += concatenate(named > 1 ? ", " : " ", number);
-    }
-    if (all.size() > most_named) text += concatenate(" and ", all.size() - most_named, " more");
+    std::vector<std::string> shown;
+    for (const Index number : all) shown.push_back(concatenate(number));
+    text += (text.empty() ? "" : "; ") + of + ": " + join_first(std::move(shown), most_named);
   }
   return text;
 }

@@ -8,67 +8,34 @@ namespace heddle::training {
 
 namespace {
 
-class Permute : public Objective {
+class Permute : public WindowObjective<models::PermutationPredictor, data::MaskedWindows> {
  public:
   // Throws DataError and UsageError for tokens and models that cannot work.
   explicit Permute(const ObjectiveInputs& inputs)
-      : model_(inputs.model),
-        predictor_(models::require<models::PermutationPredictor>(model_, "the permutation objective", "training")),
-        windows_(windows_of(inputs)),
-        options_(inputs.config.training),
-        predicted_(1 / static_cast<double>(inputs.permutation.partial_prediction)) {
+      : WindowObjective(
+            inputs.model, "the permutation objective", inputs.config.training,
+            1 / static_cast<double>(inputs.permutation.partial_prediction),
+            [&](const models::PermutationPredictor&) { return training_windows(inputs, inputs.permutation); }) {
     if (inputs.valid.text == nullptr) return;
-    valid_.emplace(evaluation_windows(predictor_, *inputs.valid.text, mask_vocabulary(inputs)));
+    valid_.emplace(evaluation_windows(role_, *inputs.valid.text, mask_vocabulary(inputs)));
   }
-
-  Parameters& parameters() const override { return model_.parameters(); }
-  Pass training_pass() const override {
-    return {.dropout = model_.config()->dropout, .sample_positions = predictor_.training_length()};
-  }
-  Index samples_per_epoch() const override { return windows_.windows_per_epoch(); }
 
   MicroBatch batch(Index first, Index count) const override {
     data::MaskedBatch batch = windows_.batch(first, count);
     const Counts counts = counts_of(batch);
     return {counts, [this, batch = std::move(batch)](const Pass& pass, const Counts& step) {
-              return permuted_loss(predictor_, batch, pass, step, options_.label_smoothing);
+              return permuted_loss(role_, batch, pass, step, options_.label_smoothing);
             }};
-  }
-
-  std::vector<Origin> origins(Index first, Index count) const override {
-    std::vector<Origin> origins;
-    for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
-    return origins;
-  }
-  double flops_per_token() const override {
-    return model_.training_flops_per_token(predictor_.training_length(), predicted_);
   }
 
   bool can_evaluate() const override { return valid_.has_value(); }
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
-    const MaskedEvaluation result =
-        training::evaluate(predictor_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+    const MaskedEvaluation result = training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, stop);
     return {{"loss", result.nats_per_token()}, {"accuracy", result.accuracy()}};
   }
 
  private:
-  data::MaskedWindows windows_of(const ObjectiveInputs& inputs) const {
-    const data::MaskVocabulary vocabulary = mask_vocabulary(inputs);
-    return {checked_source(model_, *inputs.train.text, vocabulary),
-            vocabulary,
-            {.time = model_.training_length(),
-             .masking = inputs.masking,
-             .has_segments = model_.config()->has_segments(),
-             .permutation = inputs.permutation,
-             .seed = inputs.config.seed}};
-  }
-
-  models::Model& model_;
-  const models::PermutationPredictor& predictor_;  // the same
-  data::MaskedWindows windows_;
   std::optional<data::MaskedWindows> valid_;
-  TrainingOptions options_;
-  double predicted_;  // of all tokens
 };
 
 // The states that predict the selected tokens, [tokens, width].

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "heddle/base/printable.hpp"
-#include "heddle/cli/model_files.hpp"
 #include "heddle/cli/outputs.hpp"
 #include "heddle/cli/refuse.hpp"
 #include "heddle/cli/run.hpp"
@@ -236,9 +235,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
   check<UsageError>(!(options.evaluate && options.raw),
                     "--raw reads text without tags, which --evaluate has nothing to compare with");
   if (options.evaluate && options.output != "-") (void)prediction_format(options.output);
-  std::vector<std::string> inputs = cli::model_files(arguments.operand("MODEL"));
-  inputs.insert(inputs.end(), {options.base, options.baseline, arguments.operand("FILE")});
-  cli::keep_inputs(inputs, {options.output}, arguments);
+  cli::keep_inputs({options.base, options.baseline}, {options.output}, arguments);
 }
 
 }  // namespace

@@ -212,6 +212,12 @@ const std::vector<std::string>& Arguments::operands(std::string_view name) const
   throw std::logic_error(concatenate("no operand is called ", name));
 }
 
+std::vector<std::string> Arguments::operands() const {
+  std::vector<std::string> all;
+  for (const std::vector<std::string>& words : operands_) all.insert(all.end(), words.begin(), words.end());
+  return all;
+}
+
 std::string Arguments::operand(std::string_view name) const {
   const std::vector<std::string>& words = operands(name);
   return words.empty() ? "" : words.front();

@@ -123,6 +123,8 @@ class Arguments {
 
   // The words for an operand that About declares.
   const std::vector<std::string>& operands(std::string_view name) const;
+  // The words for all of them.
+  std::vector<std::string> operands() const;
   // The only word for it, or "".
   std::string operand(std::string_view name) const;
   // The words for it, or "-" (standard input) when there are none. Throws UsageError rather than wait for someone to

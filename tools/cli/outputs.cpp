@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "heddle/base/error.hpp"
+#include "heddle/base/strings.hpp"
 #include "heddle/formats/heddle/ensemble_file.hpp"
 #include "heddle/formats/heddle/task_file.hpp"
 #include "heddle/formats/huggingface/foreign_model.hpp"
@@ -44,7 +45,12 @@ void append_named_by(const std::string& file, std::vector<std::string>& files) {
 
 }  // namespace
 
-std::vector<std::string> files_read(const std::vector<std::string>& inputs, const Arguments& arguments) {
+std::vector<std::string> files_read(const std::vector<std::string>& named, const Arguments& arguments) {
+  std::vector<std::string> inputs = named;
+  for (const std::string& operand : arguments.operands()) {
+    inputs.push_back(operand);
+    if (operand.find(',') != operand.npos) append(inputs, split(operand, ','));  // a list of models
+  }
   std::vector<std::string> files = inputs;
   files.push_back(arguments.config_file());
   for (const std::string& input : inputs) {
@@ -54,7 +60,7 @@ std::vector<std::string> files_read(const std::vector<std::string>& inputs, cons
   return files;
 }
 
-void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+void keep_inputs(const std::vector<std::string>& named, const std::vector<std::string>& outputs,
                  const Arguments& arguments) {
   std::error_code absent;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -63,7 +69,7 @@ void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::
                         ": is named as two different outputs; give one of them another name");
     }
     if (!std::filesystem::exists(outputs[i], absent)) continue;  // nothing can be lost
-    for (const std::string& input : files_read(inputs, arguments)) {
+    for (const std::string& input : files_read(named, arguments)) {
       check<UsageError>(!same_file(input, outputs[i]), outputs[i], ": refusing to overwrite the input ", input,
                         "; give the result another name");
     }

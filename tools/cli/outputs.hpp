@@ -8,13 +8,13 @@
 
 namespace heddle::cli {
 
-// All files that are read if these are named: the files that heddle reads in a directory, an adapter's base model, and
-// the file of options.
-std::vector<std::string> files_read(const std::vector<std::string>& inputs, const Arguments& arguments);
+// All files that are read: the operands, those that options name, and what each of these brings with it: the files that
+// heddle reads in a directory, the models of an ensemble, an adapter's base model; and the file of options.
+std::vector<std::string> files_read(const std::vector<std::string>& named, const Arguments& arguments);
 
-// Throws UsageError if an output is the same file, under any name, as an input, which writing would destroy, or as
-// another output. Empty paths, "-" and inputs that do not exist are ignored.
-void keep_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+// Throws UsageError if an output is the same file, under any name, as one that is read, which writing would destroy, or
+// as another output. Empty paths, "-" and files that do not exist are ignored. named: those that options name.
+void keep_inputs(const std::vector<std::string>& named, const std::vector<std::string>& outputs,
                  const Arguments& arguments);
 
 }  // namespace heddle::cli

@@ -71,9 +71,7 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
                  const cli::Arguments& arguments) {
   check<UsageError>(!options.output.empty(), "-o FILE is missing: the file to write");
   check<UsageError>(options.output != "-", "the result cannot go to standard output; name a file with -o");
-  std::vector<std::string> files = inputs;
-  files.push_back(options.base);
-  cli::keep_inputs(files, {options.output}, arguments);
+  cli::keep_inputs({options.base}, {options.output}, arguments);
   check<UsageError>(options.average == (inputs.size() > 1) || arguments.given("split"),
                     options.average ? "--average takes at least two models"
                                     : "one file at a time; --average makes "

@@ -57,17 +57,13 @@ std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) cons
 
 std::unique_ptr<training::Objective> PairTask::objective(models::TaskModel& model,
                                                          const training::TrainingConfig& config) {
+  training::ObjectiveInputs inputs = options_.setup.objective_inputs(model.body(), config);
+  inputs.train.pairs = &pairs_->train();
+  inputs.valid.pairs = pairs_->valid();
+  inputs.tokenizer = &tokenizer_;
+  if (source_tokenizer_) inputs.source_tokenizer = &*source_tokenizer_;
   return training::make_objective(choose_objective("translate", model.body(), training::DataKind::pairs, arguments_),
-                                  {.model = model.body(),
-                                   .train = {.pairs = &pairs_->train()},
-                                   .valid = {.pairs = pairs_->valid()},
-                                   .tokenizer = &tokenizer_,
-                                   .source_tokenizer = source_tokenizer_ ? &*source_tokenizer_ : nullptr,
-                                   .masking = options_.setup.masking,
-                                   .noise = options_.setup.noise,
-                                   .pairs = options_.setup.pairs,
-                                   .config = config,
-                                   .permutation = options_.setup.permutation});
+                                  inputs);
 }
 
 EvaluationSample PairTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {

@@ -35,18 +35,12 @@ TextTask::TextTask(const FinetuneOptions& options, const formats::ModelFile& bas
 
 std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& model,
                                                          const training::TrainingConfig& config) {
-  return training::make_objective(choose_objective("auto", model.body(), training::DataKind::text, arguments_),
-                                  {.model = model.body(),
-                                   .train = {.text = &tokens_->train()},
-                                   .valid = {.text = tokens_->valid()},
-                                   .tokenizer = &tokenizer_,
-                                   .source_tokenizer = source_tokenizer_ ? &*source_tokenizer_ : nullptr,
-                                   .masking = options_.setup.masking,
-                                   .noise = options_.setup.noise,
-                                   .pairs = options_.setup.pairs,
-                                   .config = config,
-                                   .permutation = options_.setup.permutation,
-                                   .detection = options_.setup.detection});
+  training::ObjectiveInputs inputs = options_.setup.objective_inputs(model.body(), config);
+  inputs.train.text = &tokens_->train();
+  inputs.valid.text = tokens_->valid();
+  inputs.tokenizer = &tokenizer_;
+  if (source_tokenizer_) inputs.source_tokenizer = &*source_tokenizer_;
+  return training::make_objective(choose_objective("auto", model.body(), training::DataKind::text, arguments_), inputs);
 }
 
 EvaluationSample TextTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {

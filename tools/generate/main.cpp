@@ -94,9 +94,7 @@ int main(int argc, char** argv) {
     const std::string file = arguments.given("prompt") ? "" : arguments.input_or_usage("FILE").front();
     const std::string path = arguments.operand("MODEL");
     const std::vector<std::string> files = cli::model_files(path);
-    std::vector<std::string> inputs = files;
-    inputs.insert(inputs.end(), {options.base, file, options.evaluate});
-    cli::keep_inputs(inputs, {options.output}, arguments);
+    cli::keep_inputs({options.base, options.evaluate}, {options.output}, arguments);
     if (options.score) {
       score(files, options, file, arguments);
       return;

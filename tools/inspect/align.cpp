@@ -136,12 +136,7 @@ void check_usage(const cli::Arguments& arguments, const AlignOptions& options) {
   check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv") || path.ends_with(".h5"), path,
                     ": alignments can be written to .svg, .png, .pdf, .tsv and .h5 files");
   check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
-  std::vector<std::string> inputs{arguments.operand("MODEL"), options.base};
-  for (const char* operand : {"SOURCE", "TARGET"}) {
-    const std::vector<std::string>& words = arguments.operands(operand);
-    inputs.insert(inputs.end(), words.begin(), words.end());
-  }
-  cli::keep_inputs(inputs, {path}, arguments);
+  cli::keep_inputs({options.base}, {path}, arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.

@@ -136,12 +136,7 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   check<UsageError>((path.empty() && !options.json) || !arguments.given("top"),
                     "--top is for what is printed for people; leave it out, or -o and --json");
   check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
-  std::vector<std::string> inputs{arguments.operand("MODEL"), options.base};
-  for (const char* operand : {"TEXT", "SECOND"}) {
-    const std::vector<std::string>& words = arguments.operands(operand);
-    inputs.insert(inputs.end(), words.begin(), words.end());
-  }
-  cli::keep_inputs(inputs, {path}, arguments);
+  cli::keep_inputs({options.base}, {path}, arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.

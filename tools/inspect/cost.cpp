@@ -141,7 +141,7 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
   check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv"), path,
                     ": costs can be written to .svg, .png, .pdf and .tsv files");
   check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
-  if (!path.empty()) cli::keep_inputs(files, {path}, arguments);
+  if (!path.empty()) cli::keep_inputs({}, {path}, arguments);
 }
 
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,

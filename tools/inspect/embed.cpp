@@ -229,9 +229,7 @@ void check_usage(const cli::Arguments& arguments, const EmbedOptions& options) {
                     ": the ending asks for HDF5, and --json for JSON; give -o another ending");
   check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"),
                     output, ": vectors can only be written to .tsv and .h5 files");
-  std::vector<std::string> inputs = arguments.operands("FILE");
-  inputs.insert(inputs.end(), {arguments.operand("MODEL"), options.base});
-  cli::keep_inputs(inputs, {output}, arguments);
+  cli::keep_inputs({options.base}, {output}, arguments);
 }
 
 void embed(const cli::Arguments& arguments, const EmbedOptions& options) {

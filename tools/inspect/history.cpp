@@ -181,7 +181,7 @@ void check_usage(const cli::Arguments& arguments, const HistoryOptions& options)
       Picture::is_name(options.output) || is_page_name(options.output) || options.output.ends_with(".tsv"),
       options.output, ": a history is written into files that end in .svg, .png, .pdf, .html or .tsv");
   check<UsageError>(!options.json && !options.jsonl, "-o writes a picture, a page or a table; leave --json out");
-  cli::keep_inputs(arguments.operands("FILE"), {options.output}, arguments);
+  cli::keep_inputs({}, {options.output}, arguments);
 }
 
 void history(const cli::Arguments& arguments, const HistoryOptions& options) {

@@ -453,7 +453,7 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
                       " is of positions; give --scheme NAME");
   }
   check_shape_output(path, options.json);
-  cli::keep_inputs({model, options.choice.base}, {path}, arguments);
+  cli::keep_inputs({options.choice.base}, {path}, arguments);
   KernelSubjects subjects(arguments, options);
   const KernelShapes shapes(subjects, options);
   std::vector<std::string> heading{

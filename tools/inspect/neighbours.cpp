@@ -141,7 +141,7 @@ void neighbours(const cli::Arguments& arguments, const NeighboursOptions& option
   if (!options.output.empty()) {
     check_map_name(options.output);
     check<UsageError>(!options.json, "-o writes a map; leave --json out");
-    cli::keep_inputs({model, options.base}, {options.output}, arguments);
+    cli::keep_inputs({options.base}, {options.output}, arguments);
   }
   const NeighbourSearch search(model, options.base);
   std::vector<WordNeighbours> all;

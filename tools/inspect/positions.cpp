@@ -349,7 +349,7 @@ int show(const PositionSubject& subject, const cli::Arguments& arguments, const 
 
 int show_model(const cli::Arguments& arguments, const PositionsOptions& options) {
   const std::string path = arguments.operand("MODEL");
-  cli::keep_inputs({path, options.choice.base}, {options.output}, arguments);
+  cli::keep_inputs({options.choice.base}, {options.output}, arguments);
   const ModelStack stack(path, "inspect positions", options.choice);
   const std::optional<Index> context = stack.view.context;
   const Index count = options.count > 0 ? options.count : std::min(usual_count, context.value_or(usual_count));

@@ -261,9 +261,7 @@ void check_usage(const cli::Arguments& arguments, const SensesOptions& options) 
   check_map_name(options.output);
   check<UsageError>(!options.json && !options.jsonl && !options.evaluate,
                     "-o writes a map; leave --json, --jsonl and --evaluate out");
-  std::vector<std::string> inputs = arguments.operands("FILE");
-  inputs.insert(inputs.end(), {arguments.operand("MODEL"), options.base, arguments.operand("TRAIN")});
-  cli::keep_inputs(inputs, {options.output}, arguments);
+  cli::keep_inputs({options.base}, {options.output}, arguments);
 }
 
 // Of the examples, and of the words of FILE if there is one.

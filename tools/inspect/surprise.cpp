@@ -324,9 +324,7 @@ void check_usage(const cli::Arguments& arguments, const SurpriseOptions& options
                     ": surprise is written into files that end in .html or .tsv");
   check<UsageError>(!options.json && !options.jsonl && !options.table,
                     "-o writes a page or a table; leave --json and --table out");
-  std::vector<std::string> inputs = arguments.operands("FILE");
-  inputs.insert(inputs.end(), {arguments.operand("MODEL"), options.base});
-  cli::keep_inputs(inputs, {path}, arguments);
+  cli::keep_inputs({options.base}, {path}, arguments);
 }
 
 void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& options) {

@@ -212,9 +212,7 @@ void check_usage(const cli::Arguments& arguments, const TokensOptions& options) 
                     ": tokens are written into files that end in .html or .tsv");
   check<UsageError>(!options.json && !options.jsonl && !options.table,
                     "-o writes a page or a table; leave --json and --table out");
-  std::vector<std::string> inputs = arguments.operands("FILE");
-  inputs.push_back(arguments.operand("TOKENIZER"));
-  cli::keep_inputs(inputs, {path}, arguments);
+  cli::keep_inputs({}, {path}, arguments);
 }
 
 void tokens(const cli::Arguments& arguments, const TokensOptions& options) {

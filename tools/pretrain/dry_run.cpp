@@ -77,19 +77,15 @@ class PretrainTrial : public Trial {
                 const training::TrainingConfig& training, const cli::Arguments& arguments) {
     config->fit_vocabularies(data.vocabularies);
     model_ = models::make_model(config, 0);
-    objective_ =
-        training::make_objective(choose_objective(options.settings.objective, *model_, data.train().kind(), arguments),
-                                 {.model = *model_,
-                                  .train = data.train(),
-                                  .valid = data.valid(),
-                                  .tokenizer = data.corpus ? &data.corpus->tokenizer() : nullptr,
-                                  .source_tokenizer = data.corpus ? data.corpus->source_tokenizer() : nullptr,
-                                  .masking = options.setup.masking,
-                                  .noise = options.setup.noise,
-                                  .pairs = options.setup.pairs,
-                                  .config = training,
-                                  .permutation = options.setup.permutation,
-                                  .detection = options.setup.detection});
+    training::ObjectiveInputs inputs = options.setup.objective_inputs(*model_, training);
+    inputs.train = data.train();
+    inputs.valid = data.valid();
+    if (data.corpus) {
+      inputs.tokenizer = &data.corpus->tokenizer();
+      inputs.source_tokenizer = data.corpus->source_tokenizer();
+    }
+    objective_ = training::make_objective(
+        choose_objective(options.settings.objective, *model_, data.train().kind(), arguments), inputs);
   }
   training::Objective& objective() const override { return *objective_; }
 

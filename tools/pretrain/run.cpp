@@ -91,17 +91,13 @@ PretrainRun::PretrainRun(const PretrainOptions& options, const cli::Arguments& a
   TrainingSetup& setup = options_.setup;
   setup.training.precision =
       choose_precision(setup.training.precision, arguments, start_.file ? Start::resumed : Start::fresh);
-  objective_ = training::make_objective(settings.objective, {.model = *model_,
-                                                             .train = corpus_.train(),
-                                                             .valid = corpus_.valid(),
-                                                             .tokenizer = &corpus_.tokenizer(),
-                                                             .source_tokenizer = corpus_.source_tokenizer(),
-                                                             .masking = setup.masking,
-                                                             .noise = setup.noise,
-                                                             .pairs = setup.pairs,
-                                                             .config = setup.config(arguments.common().seed),
-                                                             .permutation = setup.permutation,
-                                                             .detection = setup.detection});
+  const training::TrainingConfig config = setup.config(arguments.common().seed);
+  training::ObjectiveInputs inputs = setup.objective_inputs(*model_, config);
+  inputs.train = corpus_.train();
+  inputs.valid = corpus_.valid();
+  inputs.tokenizer = &corpus_.tokenizer();
+  inputs.source_tokenizer = corpus_.source_tokenizer();
+  objective_ = training::make_objective(settings.objective, inputs);
   session_.emplace(*objective_, setup,
                    SessionOptions{.output = options.output,
                                   .log = options.log,

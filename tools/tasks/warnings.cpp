@@ -26,14 +26,6 @@ bool is_one_of(const std::string& name, std::initializer_list<std::string_view> 
   return std::ranges::find(names, text::in_lower_case(name)) != names.end();
 }
 
-// "'a', 'b' and 3 more"
-std::string some_of(const std::vector<std::string>& labels) {
-  constexpr std::size_t most = 5;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < std::min(most, labels.size()); ++i) names.push_back(shown(labels[i]));
-  return join(names) + (labels.size() > most ? concatenate(" and ", labels.size() - most, " more") : "");
-}
-
 bool was_trained_on(const std::string& xxh128, const formats::Provenance& provenance) {
   const auto read_it = [&](const formats::ProvenanceStep& step) {
     return std::ranges::any_of(step.inputs, [&](const formats::ProvenanceInput& input) {
@@ -130,10 +122,10 @@ std::optional<std::string> missing_classes_warning(const TaskData& valid, models
   const std::vector<Index> counts = label_counts_in(valid, task, labels);
   std::vector<std::string> missing;
   for (Index id = 0; id < labels.size(); ++id) {
-    if (counts[static_cast<std::size_t>(id)] == 0) missing.push_back(labels.name(id));
+    if (counts[static_cast<std::size_t>(id)] == 0) missing.push_back(shown(labels.name(id)));
   }
   if (missing.empty() || static_cast<Index>(missing.size()) > labels.size() - 2) return std::nullopt;
-  return concatenate(valid.file, ": has no example of ", some_of(missing), " for validation");
+  return concatenate(valid.file, ": has no example of ", join_first(missing, 5), " for validation");
 }
 
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels) {

@@ -53,10 +53,7 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
   }
   if (options.decode) refuse({"invalid"}, arguments, " is only for encoding text");
   if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
-  std::vector<std::string> inputs = arguments.operands("FILE");
-  inputs.push_back(options.tokenizer);
-  inputs.push_back(options.source_tokenizer);
-  cli::keep_inputs(inputs, {options.output}, arguments);
+  cli::keep_inputs({options.tokenizer, options.source_tokenizer}, {options.output}, arguments);
 }
 
 void tokenize(cli::Arguments& arguments) {

@@ -5,6 +5,7 @@
 #include "heddle/data/masking.hpp"
 #include "heddle/data/noise.hpp"
 #include "heddle/data/pair_batches.hpp"
+#include "heddle/training/objectives.hpp"
 #include "heddle/training/trainer.hpp"
 
 namespace heddle {
@@ -29,6 +30,18 @@ struct TrainingSetup {
     visitor(Field("training", "Training"), self.training);
     visitor(Field("schedule", "Learning rate"), self.schedule);
     visitor(Field("optimizer", "Optimizer"), self.optimizer);
+  }
+
+  // For an objective, all but the data and its tokenizers. They refer to this setup and to the configuration.
+  training::ObjectiveInputs objective_inputs(models::Model& model, const training::TrainingConfig& config) const {
+    return {.model = model,
+            .train = {},
+            .masking = masking,
+            .noise = noise,
+            .pairs = pairs,
+            .config = config,
+            .permutation = permutation,
+            .detection = detection};
   }
 
   // Interval of checkpoints in steps; 0: never.

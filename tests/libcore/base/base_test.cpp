@@ -75,6 +75,8 @@ TEST_CASE("strings: nearest, grouping and UTF-8") {
   CHECK_FALSE(is_utf8("\xf4\x90\x80\x80"));
   CHECK(split("a,,b", ',') == std::vector<std::string>{"a", "", "b"});
   CHECK(join({"a", "b"}, " ") == "a b");
+  CHECK(join_first({"a", "b"}, 2) == "a, b");
+  CHECK(join_first({"a", "b", "c", "d"}, 2) == "a, b and 2 more");
 }
 
 namespace {
