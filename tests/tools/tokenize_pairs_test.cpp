@@ -15,6 +15,7 @@ using heddle::testing::lines_in;
 using heddle::testing::Outcome;
 using heddle::testing::parse_json;
 using heddle::testing::read_file;
+using heddle::testing::repeated;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
 using heddle::testing::watching;
