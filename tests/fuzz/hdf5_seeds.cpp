@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <limits>
 
 #include "formats/samples.hpp"
 #include "fuzz/target.hpp"
@@ -60,9 +61,11 @@ text::TokenizerModel unigram_model() {
   return model;
 }
 
-void write_model(const std::string& path, formats::WeightType type, const models::ModelConfig& config) {
+void write_model(const std::string& path, formats::WeightType type, const models::ModelConfig& config,
+                 bool finite = true) {
   const auto model = models::make_model(config, 1);
   std::vector<formats::NamedTensor> weights = formats::named_tensors(model->parameters());
+  if (!finite) weights[0].value.data<Real>()[0] = std::numeric_limits<Real>::infinity();
   for (formats::NamedTensor& tensor : weights) tensor.value = formats::convert(tensor.value, type);
   formats::History history;
   history.append({{"step", 1}, {"loss", 5.5}});
@@ -139,6 +142,7 @@ std::vector<Seed> make_seeds() {
       seed("model_file", "decoder", [&](const auto& path) { write_model(path, WeightType::f32, decoder); }),
       seed("model_file", "encoder", [&](const auto& path) { write_model(path, WeightType::bf16, encoder); }),
       seed("model_file", "int8", [&](const auto& path) { write_model(path, WeightType::int8, decoder); }),
+      seed("model_file", "not_finite", [&](const auto& path) { write_model(path, WeightType::f32, decoder, false); }),
       seed("tensor_file", "tokens", write_embeddings),
       seed("ensemble_file", "two", write_ensemble),
       seed("hdf5_file", "tokens", write_embeddings),

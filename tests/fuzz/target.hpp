@@ -18,13 +18,19 @@ namespace heddle::fuzz {
 // Throws std::logic_error unless the condition holds: the code under test is wrong.
 void expect(bool condition, const std::string& otherwise);
 
-// Calls read, which may throw a Refusal.
-template <class Refusal = DataError>
+// Calls read, which may throw one of the Refusals; without any named, those of files: DataError, and NumericError for
+// weights that are not finite.
+template <class... Refusals>
 void read_or_refuse(const std::function<void()>& read) {
-  try {
-    read();
-  } catch (const Refusal& refusal) {
-    expect(*refusal.what() != '\0', "a refusal that does not say why");
+  if constexpr (sizeof...(Refusals) == 0) {
+    read_or_refuse<DataError, NumericError>(read);
+  } else {
+    try {
+      read();
+    } catch (const Error& error) {
+      if (!(... || (dynamic_cast<const Refusals*>(&error) != nullptr))) throw;
+      expect(*error.what() != '\0', "a refusal that does not say why");
+    }
   }
 }
 
