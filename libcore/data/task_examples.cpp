@@ -29,15 +29,25 @@ std::string place(std::string_view file, Index line) {
   return concatenate(file, ":", line);
 }
 
-// The words whose first tokens lie in this part of the sentence.
-void add_words(const AlignedWords& words, std::span<const TokenId> tags, TaskExample& example) {
-  const FramedSequence& part = example.sequence;
+// The words that have tokens, as (first token, word), in order.
+std::vector<std::pair<Index, std::size_t>> words_by_token(const AlignedWords& words) {
+  std::vector<std::pair<Index, std::size_t>> result;
   for (std::size_t word = 0; word < words.first_token.size(); ++word) {
-    const Index token = words.first_token[word];
-    if (token < part.first_from || token >= part.first_from + part.first_count) continue;
-    example.positions.push_back(part.first_at + token - part.first_from);
-    example.words.push_back(static_cast<Index>(word));
-    example.tags.push_back(tags.empty() ? TokenId{-1} : tags[word]);
+    if (words.first_token[word] >= 0) result.emplace_back(words.first_token[word], word);
+  }
+  return result;
+}
+
+// The words whose first tokens lie in this part of the sentence.
+void add_words(std::span<const std::pair<Index, std::size_t>> words, std::span<const TokenId> tags,
+               TaskExample& example) {
+  const FramedSequence& part = example.sequence;
+  const auto begin = std::ranges::lower_bound(words, std::pair(part.first_from, std::size_t{0}));
+  const Index end = part.first_from + part.first_count;
+  for (auto word = begin; word != words.end() && word->first < end; ++word) {
+    example.positions.push_back(part.first_at + word->first - part.first_from);
+    example.words.push_back(static_cast<Index>(word->second));
+    example.tags.push_back(tags.empty() ? TokenId{-1} : tags[word->second]);
   }
 }
 
@@ -98,9 +108,10 @@ std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences,
       const AlignedWords words = align_words(tokenizer, sentence.words);
       std::vector<FramedSequence> parts = framing(words.ids, overlong.how);
       count_overlong(parts, words.ids.size(), overlong);
+      const auto by_token = words_by_token(words);
       for (FramedSequence& part : parts) {
         examples.push_back(example_of(std::move(part), i));
-        add_words(words, tags, examples.back());
+        add_words(by_token, tags, examples.back());
       }
     });
   }

@@ -37,6 +37,9 @@ struct CommonConfig {
   virtual std::optional<Index> max_positions() const { return std::nullopt; }
   // The same as a number, larger than any sequence if unlimited.
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
+  // The number of tokens of a text that a task reads at once. Where positions set no limit memory and time do: of the
+  // states of all tokens, and of attention between all pairs.
+  virtual Index longest_text() const { return max_positions().value_or(4096); }
   // Whether segments distinguish the second of two texts from the first; this needs at least two kinds.
   virtual bool has_segments() const { return false; }
   // Sets the sizes that are not given. Throws UsageError for vocabularies that the architecture cannot have.

@@ -489,6 +489,23 @@ TEST_CASE("classify: a sentence is answered before the next is there, and those 
   CHECK(outcome.out == "the\tDET\ncat\tNOUN\n\n");
 }
 
+TEST_CASE("classify: a model without a limit of positions reads 4,096 tokens of a text, a bag of words all") {
+  const Labelled corpus;
+  const std::string task = " --task label --train tags.conll -o t.h5" + quick;
+  write_file(corpus.path("long"), repeated("cat ", 5000) + "\n");
+  corpus.must("tokenize -q --train --model word --vocab-size 300 -o words.h5 long");
+  corpus.must("finetune --arch encoder --layers 1 --width 4 --heads 1 -t words.h5" + task);
+  Outcome outcome = corpus.must("classify t.h5 long --raw");
+  CHECK(count_lines(outcome.out) == 5001);
+  CHECK(contains(outcome.err, "1 text was longer than the context, and truncated\n"));
+  CHECK(contains(outcome.err, "classify: 905 words are outside the context"));  // the token at the end is in it
+  outcome = corpus.must("classify t.h5 long --raw --overlong split");
+  CHECK_FALSE(contains(outcome.err, "outside the context"));
+  corpus.must("rm t.h5");
+  corpus.must("finetune --arch bag" + task);
+  CHECK(corpus.must("classify t.h5 long --raw").err.empty());
+}
+
 TEST_CASE("classify: sentences are tagged as they are, with the places of their words") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);

@@ -141,7 +141,7 @@ void LabelledTask::start(models::TaskModel& model) {
 
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
   const FinetuneSettings& settings = options_.settings;
-  const data::Framing framing(*tokenizer_, config->position_limit(), config->has_segments());
+  const data::Framing framing(*tokenizer_, config->longest_text(), config->has_segments());
   data::OverlongTexts overlong{settings.overlong};
   const EncodeTask with{settings.task, labels_, *tokenizer_, framing, formats::Gold::given};
   std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);

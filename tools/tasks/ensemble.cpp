@@ -108,7 +108,7 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
   const models::Model& body = loaded.model->body();
   const models::TaskConfig& own = loaded.model->task();
   const data::LabelSet own_labels = own.has_classes() ? data::LabelSet(own.labels) : data::LabelSet();
-  const data::Framing framing(loaded.of_sources(), body.position_limit(), body.config()->has_segments());
+  const data::Framing framing(loaded.of_sources(), body.config()->longest_text(), body.config()->has_segments());
   const auto examples = encode_task(data, {own.task, own_labels, loaded.of_sources(), framing, how.gold}, overlong);
   TaskAnswers answers = answer(*loaded.model, data, examples, how.limits, how.predict);
   for (std::vector<double>& text : answers.classes) reorder(text, member.places);
