@@ -70,9 +70,18 @@ TEST_CASE("finetune lm: an encoder learns to fill in the masks of other text") {
   corpus.must(command + "a.h5" + quick);
   CHECK(corpus.loss("a.h5") < 0.9 * corpus.loss("model.h5"));
   CHECK(contains(read_file(corpus.path("log.jsonl")), "valid_accuracy"));
-  corpus.must(command + "b.h5 --mask-probability 0.3 --whole-words --masking static" + quick);
   const auto base = corpus.weights("model.h5"), a = corpus.weights("a.h5");
-  CHECK(corpus.weights("b.h5") != a);
+  // Words of several pieces.
+  write_file(corpus.path("compounds.txt"),
+             repeated("the dogking sees a queencat.\nmy catdog forgets my kingqueen.\n", 60));
+  const std::string compounds = "finetune --restart --task lm --from model.h5 --train compounds.txt -o b.h5 " + quick;
+  corpus.must(compounds);
+  const auto plain = corpus.weights("b.h5");
+  for (const std::string option : {"--mask-probability 0.6", "--whole-words", "--masking static"}) {
+    CAPTURE(option);
+    corpus.must(compounds + option);
+    CHECK(corpus.weights("b.h5") != plain);
+  }
   CHECK(a.at("head/dense/weight") != base.at("head/dense/weight"));
   CHECK(a.at("encoder/pooler/weight") == base.at("encoder/pooler/weight"));  // the masks tell nothing of it
 }

@@ -294,7 +294,7 @@ TEST_CASE("generate: --stream writes what it would write without, as it is made;
   for (const char* options : {"", "--stream", "--beam 2", "--score"}) {
     CAPTURE(options);
     const Outcome outcome = corpus.must("coproc generate -q model.h5 " + std::string(options) +
-                                        "\necho 'the cat' >&${COPROC[1]}\nread -t 60 answer <&${COPROC[0]}\n"
+                                        "\necho 'the cat' >&${COPROC[1]}\nread -t 600 answer <&${COPROC[0]}\n"
                                         "echo \"got $answer\"\nexec {COPROC[1]}>&-\nwait");
     CHECK(lines_of(outcome.out).front().size() > 5);
   }

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/json.hpp"
+#include "support/skips.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -82,7 +83,10 @@ TEST_CASE("inspect tokens: words of wordpiece are the text's own, and what no to
 
 TEST_CASE("inspect tokens: a terminal gets colours unless NO_COLOR is set") {
   const SmallCorpus corpus;
-  if (run_command("command -v script").status != 0) return;
+  if (run_command("command -v script").status != 0) {
+    skipped("there is no script(1)");
+    return;
+  }
   const std::string on_terminal = "TERM=xterm script -qec \"inspect tokens tokenizer.h5 'the cat'\" /dev/null";
   CHECK(contains(corpus.must(on_terminal).out, "\033[38;5;16;48;5;"));
   const std::string plain = corpus.must("NO_COLOR=1 " + on_terminal).out;

@@ -57,6 +57,24 @@ TEST_CASE("presets: the defaults of transformers") {
   CHECK(fields("decoder") == with("learned") + " memory=0");
   CHECK(fields("encoder") ==
         with("rope") + " pooler=no next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
+  CHECK(fields("encoder-decoder") ==
+        with("sinusoidal") + " source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=-1 scale_logits=no "
+                             "logit_bias=no");
+  CHECK(fields("two-stream") == with("transformer-xl") + " relative_segments=yes");
+}
+
+TEST_CASE("presets: the defaults of the other architectures") {
+  const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
+  CHECK(fields("rnn") ==
+        "layers=1 width=256 embedding_width=0 encoder_width=0 readout_width=0 cell=gru source_encoder=recurrent "
+        "bidirectional=yes reverse_source=no source_attention=additive context_vector=initial input_feeding=no "
+        "readout=auto bias=yes vocab_size=0 sequence_length=0 dropout=0 source_vocab_size=0 encoder_layers=0 "
+        "share_embeddings=yes start_token=-1 tie_embeddings=yes");
+  CHECK(fields("lstm") == "layers=2 width=128 cell=lstm vocab_size=0 sequence_length=0 dropout=0 tie_embeddings=yes");
+  CHECK(fields("bilm") ==
+        "layers=2 width=128 projection=0 cell=lstm skip=yes vocab_size=0 sequence_length=0 dropout=0 "
+        "tie_embeddings=yes");
+  CHECK(fields("bag") == "width=0 ngrams=2 buckets=0 vocab_size=0 sequence_length=0 dropout=0");
 }
 
 TEST_CASE("presets: what every preset changes of its architecture's defaults") {

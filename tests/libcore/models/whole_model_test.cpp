@@ -3,11 +3,14 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
+#include "heddle/models/encoder_decoder.hpp"
 #include "heddle/models/presets.hpp"
 #include "heddle/models/task_model.hpp"
+#include "heddle/models/two_stream.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "heddle/tensor/context.hpp"
 #include "heddle/tensor/profile.hpp"
@@ -308,14 +311,18 @@ TEST_CASE("sinusoidal models scale embeddings by sqrt(width), others do not (SPE
 TEST_CASE("initialization: normal, in projections into the residual stream 1 / sqrt(2 layers) as wide (SPEC 4.2)") {
   models::DecoderConfig decoder = small_decoder_config;
   models::EncoderConfig encoder = small_encoder_config;
-  for (models::TransformerConfig* config : std::initializer_list<models::TransformerConfig*>{&decoder, &encoder}) {
+  models::EncoderDecoderConfig translator;
+  models::TwoStreamConfig streams;
+  for (models::TransformerConfig* config :
+       std::initializer_list<models::TransformerConfig*>{&decoder, &encoder, &translator, &streams}) {
     config->layers = 8;
     config->width = 192;
     config->heads = 4;
     config->vocab_size = config->context = 200;
   }
   encoder.pooler = true;
-  for (const models::ModelConfig& config : {models::ModelConfig(decoder), models::ModelConfig(encoder)}) {
+  for (const models::ModelConfig& config : {models::ModelConfig(decoder), models::ModelConfig(encoder),
+                                            models::ModelConfig(translator), models::ModelConfig(streams)}) {
     CAPTURE(config.arch());
     const auto model = models::make_model(config, 5);
     Index writing = 0;
@@ -331,14 +338,20 @@ TEST_CASE("initialization: normal, in projections into the residual stream 1 / s
         CHECK(mean == (parameter.name.ends_with("/gain") ? 1 : 0));
         continue;
       }
+      const auto is_of = [&](const char* part) { return parameter.name.find(part) != parameter.name.npos; };
+      if (is_of("/positions/") || is_of("/segments/") || is_of("/embedding/query/"))
+        continue;  // small ones, as embeddings
       // 0.02 sqrt(768 / 192) = 0.04, and 0.04 / sqrt(2 x 8) = 0.01.
       const bool writes = parameter.name.ends_with("/output/weight") || parameter.name.ends_with("/down/weight");
-      const double expected = parameter.name.find("/embedding/") != parameter.name.npos ? 0.02 : writes ? 0.01 : 0.04;
+      // Where sinusoids are added vectors of tokens are multiplied by sqrt(192), and so have length 1 at first.
+      const bool is_scaled = parameter.name == "embedding/token/weight";
+      const double expected = is_scaled ? 1 / std::sqrt(192.0) : is_of("/embedding/") ? 0.02 : writes ? 0.01 : 0.04;
       CHECK(std::abs(stddev / expected - 1) < 0.02);
       CHECK(std::abs(mean) < 5 * expected / std::sqrt(static_cast<double>(parameter.size())));
       writing += writes ? 1 : 0;
     }
-    CHECK(writing == 16);
+    // Of two sublayers a block, and of three where a block of the target attends to the source.
+    CHECK(writing == (config.arch() == "encoder-decoder" ? 16 + 24 : 16));
   }
 }
 
@@ -369,19 +382,25 @@ TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in
 
 namespace {
 
-// Which elements each dropout site zeroed in a pass of training, in the order of the sites.
-std::vector<std::vector<bool>> dropped_by(const models::Model& model, const TokenIds& ids, const Pass& pass) {
+using Masks = std::vector<std::vector<bool>>;
+
+// Which elements each dropout site zeroed while `run` ran, in the order of the sites.
+Masks dropped_in(const std::function<void()>& run) {
   const Profile names;  // without one operations have none
   Recording recording;
-  std::vector<std::vector<bool>> sites;
+  Masks sites;
   recording.watch([&](const Tensor& result, std::span<const Variable>) {
     const Section* const section = Section::current();
     if (section == nullptr || std::string_view(section->name()) != "dropout") return;
     sites.emplace_back();
     for (Index i = 0; i < result.size(); ++i) sites.back().push_back(result[i] == 0);
   });
-  vectors_of(model).hidden(ids, pass);
+  run();
   return sites;
+}
+
+Masks dropped_by(const models::Model& model, const TokenIds& ids, const Pass& pass) {
+  return dropped_in([&] { vectors_of(model).hidden(ids, pass); });
 }
 
 double fraction_alike(const std::vector<bool>& a, const std::vector<bool>& b) {
@@ -420,6 +439,87 @@ TEST_CASE("dropout: every site draws its own mask, and another one for each step
     }
     sites.resize(count);
     CHECK(dropped_by(*model, ids, pass) == sites);
+  }
+}
+
+namespace {
+
+const Pass quarter{.dropout = 0.25, .seed = 4, .step = 5, .training = true};
+
+// Each site drops a quarter, whatever another one does: 0.25^2 + 0.75^2 of what two have are alike.
+void check_masks(const Masks& sites) {
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const auto size = static_cast<double>(sites[i].size());
+    CAPTURE(i);
+    CHECK(std::abs(static_cast<double>(std::ranges::count(sites[i], true)) / size - 0.25) < 3 / std::sqrt(size));
+    for (std::size_t k = 0; k < i; ++k) {
+      if (sites[k].size() != sites[i].size()) continue;
+      CAPTURE(k);
+      CHECK(std::abs(fraction_alike(sites[i], sites[k]) - 0.625) < 3 / std::sqrt(size));
+    }
+  }
+}
+
+models::ModelConfig with_vocabulary(const std::string& architecture) {
+  models::ModelConfig config = models::ModelConfig::of(architecture);
+  config->vocab_size = 13;
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("dropout: what reads a target draws other masks than what reads its source") {
+  const TokenIds ids = some_ids(16, 8, 13);
+  models::Sequences targets(ids);
+  targets.sources = std::make_shared<const models::Sequences>(ids);
+  for (const std::string architecture : {"encoder-decoder", "rnn"}) {
+    CAPTURE(architecture);
+    const auto model = models::make_model(with_vocabulary(architecture), 3);
+    const auto& translator = *model->as<models::SequenceToSequence>();
+    const Masks sites = dropped_in([&] { translator.target_hidden(targets, quarter); });
+    // Two embeddings, and in four layers each two sublayers of the source and three of the target; the recurrent ones
+    // drop at each of 8 tokens.
+    CHECK(sites.size() >= (architecture == "rnn" ? 3 : 2 + 4 * 2 + 4 * 3));
+    check_masks(sites);
+  }
+}
+
+TEST_CASE("dropout: the two streams of a permutation draw their own masks") {
+  const auto model = models::make_model(with_vocabulary("two-stream"), 3);
+  const TokenIds ids = some_ids(16, 8, 13);
+  const models::PermutationPredictor::Ranks ranks(16, {0, 3, 7, 1, 6, 2, 5, 4});
+  Masks sites =
+      dropped_in([&] { model->as<models::PermutationPredictor>()->streams(models::Sequences(ids), ranks, quarter); });
+  CHECK(sites.size() == 2 * (1 + 2 * 4));
+  // The first query attends to nothing: zero, dropped or not.
+  const std::size_t width = sites.front().size() / ids.ids.size();
+  for (std::vector<bool>& site : sites) {
+    std::vector<bool> kept;
+    for (std::size_t i = 0; i < site.size(); ++i) {
+      if (i / width % 8 != 0) kept.push_back(site[i]);
+    }
+    site = kept;
+  }
+  check_masks(sites);
+}
+
+TEST_CASE("dropout: the layer of a task drops states of its own, that of answers for both of their ends") {
+  const models::Sequences sequences(some_ids(64, 8, 13));
+  const std::size_t body =
+      dropped_by(*models::make_model(with_vocabulary("encoder"), 3), sequences.ids, quarter).size();
+  for (const models::Task task : {models::Task::classify, models::Task::label, models::Task::span}) {
+    CAPTURE(static_cast<int>(task));
+    models::TaskConfig settings{.labels = {"yes", "no"}};
+    settings.task = task;
+    const models::TaskModel model(models::make_model(with_vocabulary("encoder"), 3), settings);
+    const Masks sites = dropped_in([&] {
+      if (task == models::Task::classify) model.sequence_logits(sequences, quarter);
+      if (task == models::Task::label) model.token_logits(sequences, {3, 9, 17, 100, 200}, quarter);
+      if (task == models::Task::span) model.span_scores(sequences, quarter);
+    });
+    // Where few states are looked at, the last sublayers drop as many elements.
+    CHECK(sites.size() == body + (task == models::Task::span ? 2 : 1));
+    check_masks(sites);
   }
 }
 

@@ -3,9 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <string>
 
+#include "heddle/models/architecture.hpp"
+#include "heddle/models/encoder_decoder.hpp"
 #include "heddle/training/causal.hpp"
 #include "heddle/training/masked.hpp"
+#include "heddle/training/objectives.hpp"
+#include "heddle/training/translate.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
 
@@ -19,13 +26,54 @@ constexpr Index loss_vocab = 30, loss_context = 10;
 const ModelShape loss_shape{.layers = 1, .width = 16, .heads = 2, .context = loss_context, .vocab_size = loss_vocab};
 
 // Larger weights than training starts from, so that tokens differ in probability.
-template <class Model, class Config>
-Model stirred(const Config& config) {
-  Model model(config, 4);
+void scale_up(const models::Model& model) {
   for (const Parameter& parameter : model.parameters().all()) {
     if (parameter.value().rank() == 2) parameter.value().scale(8);
   }
+}
+
+template <class Model, class Config>
+Model stirred(const Config& config) {
+  Model model(config, 4);
+  scale_up(model);
   return model;
+}
+
+// A model of an architecture, and what an objective makes of it and of a text.
+struct NamedObjective {
+  NamedObjective(models::ModelConfig config, const std::string& name, const TrainingData& train,
+                 const TrainingConfig& settings) {
+    prepare(config, name);
+    model = models::make_model(config, 4);
+    scale_up(*model);
+    objective = make_objective(
+        name, {.model = *model, .train = train, .masking = {}, .noise = {}, .pairs = {}, .config = settings});
+  }
+  template <class Role>
+  const Role& as() const {
+    const auto* role = model->as<Role>();
+    REQUIRE(role != nullptr);
+    return *role;
+  }
+  std::unique_ptr<models::Model> model;
+  std::unique_ptr<Objective> objective;
+};
+
+// Two layers of width 16, windows of 10 tokens.
+models::ModelConfig small_of(const std::string& architecture) {
+  struct Sizes : models::FieldVisitor {
+    void operator()(const Field&, bool&) override {}
+    void operator()(const Field&, double&) override {}
+    void operator()(const Field&, std::string&) override {}
+    void operator()(const Field& field, Index& value) override {
+      const std::map<std::string, Index> sizes{
+          {"layers", 2}, {"width", 16}, {"heads", 2}, {"vocab_size", loss_vocab}, {"sequence_length", loss_context}};
+      if (const auto size = sizes.find(field.name); size != sizes.end()) value = size->second;
+    }
+  } sizes;
+  models::ModelConfig config = models::ModelConfig::of(architecture);
+  config.visit_own(sizes);
+  return config;
 }
 
 // -sum over classes of q log p, with q = (1 - smoothing) on the target and smoothing / classes on each.
@@ -156,4 +204,150 @@ TEST_CASE("masked: an evaluation counts masked tokens, pairs and right answers, 
     CHECK(found.accuracy() == static_cast<double>(expected.right) / static_cast<double>(batch.rows.size()));
     CHECK(found.pair_accuracy() == static_cast<double>(expected.pairs_right) / static_cast<double>(count));
   }
+}
+
+TEST_CASE("permute: the loss is the mean over the tokens that the queries predict, smoothed") {
+  const auto tokens = noisy_text(200, loss_vocab, 1, 4);
+  TrainingConfig settings = quick_settings(1);
+  const data::MaskedWindows windows(
+      tokens, data::MaskVocabulary(loss_vocab),
+      {.time = loss_context, .permutation = data::PermutationOptions(), .seed = settings.seed});
+  const data::MaskedBatch batch = windows.batch(0, 6);
+  REQUIRE(batch.rows.size() > 1);
+  for (const double smoothing : {0.0, 0.2}) {
+    settings.training.label_smoothing = smoothing;
+    const NamedObjective permute(small_of("two-stream"), "permute", {.text = &tokens}, settings);
+    const auto& model = permute.as<models::PermutationPredictor>();
+    const Tensor logits = model.permuted_token_head()(model.streams(sequences_of(batch), batch.ranks).query).value();
+    double expected = 0;
+    for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+      expected += cross_entropy_of(logits.data() + batch.rows[i] * loss_vocab, loss_vocab, batch.targets[i], smoothing);
+    }
+    expected /= static_cast<double>(batch.rows.size());
+    CHECK(loss_of(*permute.objective, 6) == doctest::Approx(expected).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("bidirectional: the loss is the mean over both directions and all tokens, smoothed") {
+  const auto tokens = noisy_text(200, loss_vocab, 1);
+  TrainingConfig settings = quick_settings(1);
+  const data::TokenBatch batch = data::TrainingWindows(tokens, loss_context, settings.seed).batch(0, 3);
+  for (const double smoothing : {0.0, 0.2}) {
+    settings.training.label_smoothing = smoothing;
+    const NamedObjective both(small_of("bilm"), "bidirectional", {.text = &tokens}, settings);
+    const auto& model = both.as<models::BidirectionalLoss>();
+    double expected = 0;
+    for (Index b = 0; b < 3; ++b) {
+      std::vector<TokenId> window(batch.ids.begin() + b * loss_context, batch.ids.begin() + (b + 1) * loss_context);
+      window.push_back(batch.targets[static_cast<std::size_t>((b + 1) * loss_context - 1)]);
+      const auto states = model.directions(TokenIds(Shape{1, loss_context + 1}, window));
+      const Tensor next = model.direction_head()(states.forward).value(),
+                   previous = model.direction_head()(states.backward).value();
+      for (Index t = 0; t < loss_context; ++t) {
+        const auto at = static_cast<std::size_t>(t);
+        expected += cross_entropy_of(next.data() + t * loss_vocab, loss_vocab, window[at + 1], smoothing);
+        expected += cross_entropy_of(previous.data() + (t + 1) * loss_vocab, loss_vocab, window[at], smoothing);
+      }
+    }
+    expected /= 2 * 3 * loss_context;
+    CHECK(loss_of(*both.objective, 3) == doctest::Approx(expected).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("detect: smoothing is for the generator's tokens alone") {
+  const auto tokens = noisy_text(200, loss_vocab, 1, 4);
+  TrainingConfig settings = quick_settings(1);
+  const data::MaskedWindows windows(tokens, data::MaskVocabulary(loss_vocab),
+                                    {.time = loss_context, .seed = settings.seed});
+  const data::MaskedBatch batch = windows.batch(0, 6);
+  std::map<double, double> losses;
+  for (const double smoothing : {0.0, 0.2}) {
+    settings.training.label_smoothing = smoothing;
+    const NamedObjective detect(small_of("encoder"), "detect", {.text = &tokens}, settings);
+    losses[smoothing] = loss_of(*detect.objective, 6);
+    if (smoothing == 0) continue;
+    const auto& generator = detect.as<models::ReplacementDetector>().generator();
+    const Tensor logits = generator.masked_token_head()(generator.masked_hidden(sequences_of(batch))).value();
+    double added = 0;
+    for (std::size_t i = 0; i < batch.rows.size(); ++i) {
+      const Real* const row = logits.data() + batch.rows[i] * loss_vocab;
+      added += cross_entropy_of(row, loss_vocab, batch.targets[i], smoothing) -
+               cross_entropy_of(row, loss_vocab, batch.targets[i], 0);
+    }
+    CHECK(std::abs(added) > 1e-3);
+    CHECK(losses[0.2] - losses[0.0] == doctest::Approx(added / static_cast<double>(batch.rows.size())).epsilon(1e-3));
+  }
+}
+
+namespace {
+
+// Four pairs of two lengths, so that each group of two has both, and padding.
+data::PairsInMemory padded_pairs() {
+  return {{{{3, 4, 5, 6, 7}, {8, 9}},
+           {{10, 11}, {12, 13, 14}},
+           {{15}, {16, 17, 18, 19}},
+           {{20, 21, 22}, {23, 24, 25, 26, 27}}},
+          loss_vocab,
+          loss_vocab};
+}
+
+Counts operator+(Counts a, const Counts& b) {
+  a += b;
+  return a;
+}
+
+}  // namespace
+
+TEST_CASE("translate: the loss is the mean over the targets of a step, smoothed, without padding, however it is cut") {
+  const data::PairsInMemory pairs = padded_pairs();
+  TrainingConfig settings = quick_settings(1);
+  settings.training.batch_size = 2;
+  for (const double smoothing : {0.0, 0.2}) {
+    settings.training.label_smoothing = smoothing;
+    const NamedObjective translate(small_of("encoder-decoder"), "translate", {.pairs = &pairs}, settings);
+    const auto& model = translate.as<models::SequenceToSequence>();
+    const TokenId start = model.start_token().value_or(0);
+    double expected = 0, targets = 0;
+    for (Index i = 0; i < pairs.size(); ++i) {
+      // Without a tokenizer, token 0 ends both texts and begins the target.
+      std::vector<TokenId> source = pairs.source(i), target = pairs.target(i);
+      source.push_back(0);
+      target.insert(target.begin(), start);
+      target.push_back(0);
+      const auto time = static_cast<Index>(target.size()) - 1;
+      models::Sequences alone(TokenIds(Shape{1, time}, {target.begin(), target.end() - 1}));
+      alone.sources =
+          std::make_shared<const models::Sequences>(TokenIds(Shape{1, static_cast<Index>(source.size())}, source));
+      const Tensor logits = model.target_head()(model.target_hidden(alone)).value();
+      for (Index t = 0; t < time; ++t, ++targets) {
+        expected += cross_entropy_of(logits.data() + t * loss_vocab, loss_vocab,
+                                     target[static_cast<std::size_t>(t) + 1], smoothing);
+      }
+    }
+    expected /= targets;
+    CHECK(loss_of(*translate.objective, 2) == doctest::Approx(expected).epsilon(1e-5));
+    const MicroBatch first = translate.objective->batch(0, 1), second = translate.objective->batch(1, 1);
+    const Counts step = first.counts + second.counts;
+    CHECK(static_cast<double>(step.targets) == targets);
+    CHECK(first.loss({}, step).value()[0] + second.loss({}, step).value()[0] ==
+          doctest::Approx(expected).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("translate: micro-batches drop other elements, those that the whole step drops") {
+  const data::PairsInMemory pairs = padded_pairs();
+  TrainingConfig settings = quick_settings(1);
+  settings.training.batch_size = 2;
+  const NamedObjective translate(small_of("encoder-decoder"), "translate", {.pairs = &pairs}, settings);
+  Pass pass = translate.objective->training_pass();
+  pass.dropout = 0.5, pass.seed = 3, pass.training = true;
+  const MicroBatch whole = translate.objective->batch(0, 2);
+  const auto part = [&](Index number, Index first_sample) {
+    Pass of_part = pass;
+    of_part.first_sample = first_sample;
+    return translate.objective->batch(number, 1).loss(of_part, whole.counts).value()[0];
+  };
+  const double together = whole.loss(pass, whole.counts).value()[0];
+  CHECK(part(0, 0) + part(1, 1) == doctest::Approx(together).epsilon(1e-5));
+  CHECK(std::abs(part(0, 0) + part(1, 0) - together) > 1e-3);
 }

@@ -67,7 +67,7 @@ TEST_CASE("adam: several steps follow the recurrences") {
   }
 }
 
-TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares biases; Adam's moves by the sign") {
+TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares biases") {
   Toy decoupled;
   const auto adamw = make_optimizer(options_of("adamw", 0.5), decoupled.parameters);
   for (int t = 0; t < 4; ++t) {
@@ -76,12 +76,37 @@ TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares bi
   }
   CHECK(decoupled.matrix.value()[0] == doctest::Approx(std::pow(0.95, 4)).epsilon(1e-6));
   CHECK(decoupled.bias.value()[0] == 1);
-  Toy coupled;
-  const auto adam = make_optimizer(options_of("adam", 0.5), coupled.parameters);
-  coupled.set_gradients(0);
-  adam->update({.step = 0, .learning_rate = 0.1});
-  CHECK(coupled.matrix.value()[0] == doctest::Approx(0.9).epsilon(1e-5));
-  CHECK(coupled.bias.value()[0] == 1);
+}
+
+TEST_CASE("decay: Adam's is a part of the gradient") {
+  Toy toy;
+  const auto adam = make_optimizer(options_of("adam", 0.5), toy.parameters);
+  double w = 1, m = 0, v = 0, bias = 1, bias_m = 0, bias_v = 0;
+  const auto moved = [](double at, double g, double& mean, double& square, int t) {
+    mean = 0.9 * mean + 0.1 * g;
+    square = 0.999 * square + 0.001 * g * g;
+    return at - 0.1 * (mean / (1 - std::pow(0.9, t))) / (std::sqrt(square / (1 - std::pow(0.999, t))) + 1e-8);
+  };
+  for (int t = 1; t <= 5; ++t) {
+    const double g = std::sin(t) - 0.4;
+    toy.set_gradients(static_cast<Real>(g));
+    adam->update({.step = t - 1, .learning_rate = 0.1});
+    w = moved(w, g + 0.5 * w, m, v, t);
+    bias = moved(bias, g, bias_m, bias_v, t);
+    CHECK(toy.matrix.value()[0] == doctest::Approx(w).epsilon(1e-4));
+    CHECK(toy.bias.value()[0] == doctest::Approx(bias).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("decay: without another one it is a tenth where it is decoupled, else none") {
+  for (const auto& [optimizer, decay] :
+       {std::pair("adamw", 0.1), {"coupled", 0.1}, {"adam", 0.0}, {"sgd", 0.0}, {"adagrad", 0.0}, {"adadelta", 0.0}}) {
+    OptimizerOptions options;
+    options.optimizer = optimizer;
+    CHECK(options.decay() == decay);
+    options.weight_decay = 0.3;
+    CHECK(options.decay() == 0.3);
+  }
 }
 
 TEST_CASE(
