@@ -1,6 +1,7 @@
 #include "heddle/data/label_set.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <set>
@@ -9,6 +10,7 @@
 #include "heddle/base/printable.hpp"
 #include "heddle/base/strings.hpp"
 #include "heddle/text/spelling.hpp"
+#include "heddle/text/unicode.hpp"
 
 namespace heddle::data {
 
@@ -21,6 +23,12 @@ std::string listed(std::vector<std::string> names) {
 }
 
 }  // namespace
+
+bool is_name_of_labels(std::string_view name) {
+  constexpr std::array<std::string_view, 8> names{"label",     "labels", "class", "category",
+                                                  "sentiment", "target", "score", "tag"};
+  return std::ranges::find(names, text::in_lower_case(name)) != names.end();
+}
 
 LabelSet::LabelSet(std::vector<std::string> names) : names_(std::move(names)) {
   for (const std::string& name : names_) {
@@ -37,11 +45,13 @@ std::optional<Index> LabelSet::find(std::string_view name) const {
 
 Index LabelSet::id(std::string_view name, std::string_view file, Index line) const {
   if (const std::optional<Index> known = find(name)) return *known;
-  const std::string near = nearest(name, names_);
+  const std::string near = name.size() < 3 ? "" : nearest(name, names_);  // any other letter is near
   const bool is_sentence = std::ranges::count(name, ' ') >= 3;
-  throw DataError(concatenate(file, ":", line, ": unknown label ", text::shown(name), "; the model has ",
-                              listed(names_), near.empty() ? "" : "; did you mean '" + near + "'?",
-                              is_sentence ? concatenate("; if it is a text, ", swapped_columns) : ""));
+  throw DataError(
+      concatenate(file, ":", line, ": unknown label ", text::shown(name), "; the model has ", listed(names_),
+                  near.empty() ? "" : "; did you mean '" + near + "'?",
+                  is_sentence ? concatenate("; if it is a text, ", swapped_columns) : "",
+                  line == 1 && is_name_of_labels(name) ? "; --header takes line 1 as names of columns" : ""));
 }
 
 LabelSet labels_of(std::span<const LabelledText> examples) {

@@ -66,9 +66,25 @@ struct TaskConfig {
   std::vector<Index> label_counts{};  // of the training examples, in order of ids; empty: not known
   std::vector<std::string> words{};   // label: those whose most frequent tag is not that of all words
   std::vector<Index> word_tags{};     // of each of these words
+  // Hashes of the training texts, by which copies among others are found: as numbers without a sign the least ones of
+  // all, all of them where they are fewer than most_text_keys; empty: not known.
+  std::vector<Index> text_keys{};
+  static constexpr std::size_t most_text_keys = 65536;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
+    visit_settings(self, visitor);
+    visitor(Field("label_counts", "number of training examples, or words, of each class, for the baseline"),
+            self.label_counts);
+    visitor(Field("words", "label: training words whose most frequent tag is not the most frequent one of all words"),
+            self.words);
+    visitor(Field("word_tags", "label: the most frequent tag of each of these words"), self.word_tags);
+    visitor(Field("text_keys", "hashes of training texts, by which their copies are found"), self.text_keys);
+  }
+
+  // Without what is known of the training examples.
+  template <class Self, class Visitor>
+  static void visit_settings(Self& self, Visitor& visitor) {
     visitor(Field("task", "what the model predicts"), self.task);
     visitor(Field("pooling", "hidden state that represents a text"), self.pooling);
     visitor(Field("layer_mix", "whether the head sees a learned mix of all layers, not the last one"), self.layer_mix);
@@ -78,22 +94,18 @@ struct TaskConfig {
     visitor(Field("mean", "regression: mean of the numbers (head output 0)"), self.mean);
     visitor(Field("stddev", "regression: standard deviation of the numbers (head output 1 above the mean)"),
             self.stddev);
-    visitor(Field("label_counts", "number of training examples, or words, of each class, for the baseline"),
-            self.label_counts);
-    visitor(Field("words", "label: training words whose most frequent tag is not the most frequent one of all words"),
-            self.words);
-    visitor(Field("word_tags", "label: the most frequent tag of each of these words"), self.word_tags);
-  }
-
-  // Without what only a baseline needs.
-  TaskConfig without_counts() const {
-    TaskConfig rest = *this;
-    rest.label_counts.clear();
-    rest.words.clear();
-    rest.word_tags.clear();
-    return rest;
   }
   bool has_classes() const { return task == Task::classify || task == Task::pair || task == Task::label; }
+};
+
+// A task, to print it or to compare it, without what is known of the training examples.
+struct TaskSettings {
+  TaskConfig task;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    TaskConfig::visit_settings(self.task, visitor);
+  }
 };
 
 }  // namespace heddle::models

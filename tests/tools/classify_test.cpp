@@ -462,6 +462,29 @@ TEST_CASE("classify: below --threshold a text has no label, and figures are of t
   corpus.refused(asked + "gold.tsv --threshold 1.5", 2, "from 0 to 1");
 }
 
+TEST_CASE("classify: --baseline compares with that model, also above a threshold, and for answers") {
+  const Labelled corpus;
+  const std::string bag = "finetune -q --arch bag --task classify --train ";
+  write_file(corpus.path("three.tsv"), "animal\tthe cat\nanimal\tthe dog\nroyal\tmy queen\n");
+  write_file(corpus.path("reversed.tsv"), "royal\tthe cat\nroyal\tthe dog\nanimal\tmy queen\n");
+  corpus.must(bag + "three.tsv -o a.h5 && " + bag + "reversed.tsv -o b.h5");
+  const std::string all = "classify a.h5 three.tsv --baseline b.h5";
+  CHECK(evaluated(corpus, all)["baseline"]["value"] == 0);
+  const auto sure = evaluated(corpus, all + " --threshold 0.5");
+  CHECK(sure["answered"] == 3);
+  CHECK(sure["baseline"]["what"] == "b.h5");
+  CHECK(sure["baseline"]["value"] == 0);
+  CHECK(evaluated(corpus, "classify a.h5 three.tsv --threshold 0.5")["baseline"]["what"] == "always 'animal'");
+  write_file(corpus.path("spans.jsonl"), span_examples());
+  corpus.must("finetune --from model.h5 --task span --train spans.jsonl -o s.h5" + quick);
+  corpus.must("finetune -q --from model.h5 --task span --train spans.jsonl -o untrained.h5 --steps 1");
+  const double alone = evaluated(corpus, "classify untrained.h5 spans.jsonl")["token_f1"];
+  const auto compared = evaluated(corpus, "classify s.h5 spans.jsonl --baseline untrained.h5");
+  CHECK(compared["baseline"]["value"] == alone);
+  CHECK(compared["baseline"]["difference"].get<double>() ==
+        doctest::Approx(compared["token_f1"].get<double>() - alone));
+}
+
 TEST_CASE("classify: --threshold is refused for tags, answers and numbers, with the reason") {
   const Labelled corpus;
   write_file(corpus.path("spans.jsonl"), span_examples());
@@ -481,7 +504,7 @@ TEST_CASE("classify: a sentence is answered before the next is there, and those 
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
   const Outcome waiting = corpus.must(
       "coproc classify -q t.h5\nprintf 'the\\ncat\\n\\nmy\\n' >&${COPROC[1]}\n"
-      "for i in 1 2 3; do read -t 60 answer <&${COPROC[0]}; echo \"got $answer\"; done\nexec {COPROC[1]}>&-\nwait");
+      "for i in 1 2 3; do read -t 600 answer <&${COPROC[0]}; echo \"got $answer\"; done\nexec {COPROC[1]}>&-\nwait");
   CHECK(waiting.out == "got the\tDET\ngot cat\tNOUN\ngot \n");
   write_file(corpus.path("long"), "the\ncat\n\n" + repeated("sees\n", 40) + "\nmy\n");
   const Outcome outcome = corpus.run("classify t.h5 long --overlong error");

@@ -191,6 +191,23 @@ TEST_CASE("split: slips are pointed out: swapped columns, a text with two labels
   CHECK(count(part(corpus, "numbers", "train.tsv"), "\n") == 48);
   CHECK(contains(corpus.must("convert u.tsv --split 80,10,10 -o unsure").err,
                  "warning: u.tsv:1: the text has several labels\n"));
+  // Each class has sixty texts, though all of one of them have the other label, too.
+  std::string both;
+  for (int i = 0; i < 120; ++i) {
+    const std::string text = "\ttext " + std::to_string(i) + "\n";
+    both += "a" + text + (i < 60 ? "b" + text : "");
+  }
+  write_file(corpus.path("both.tsv"), both);
+  corpus.must("convert both.tsv --split 80,10,10 -o both");
+  for (const char* file : {"train.tsv", "valid.tsv", "test.tsv"}) CHECK(count(part(corpus, "both", file), "b\t") > 0);
+  // Three columns are a label and two texts, unless options say otherwise.
+  std::string three;
+  for (int i = 0; i < 60; ++i) three += "a\tso " + std::to_string(i) + "\tx\nb\ttext " + std::to_string(i) + "\tx\n";
+  write_file(corpus.path("three.tsv"), three);
+  CHECK(contains(corpus.must("convert three.tsv --split 80,10,10 -o three").err,
+                 "three.tsv: the examples are pairs: of three columns, a label and two texts"));
+  CHECK_FALSE(
+      contains(corpus.must("convert three.tsv --split 80,10,10 --label-column 1 --text-column 2 -o two").err, "pairs"));
 }
 
 TEST_CASE("split: sizes that differ from what was asked for are pointed out") {

@@ -71,8 +71,10 @@ std::optional<std::string> LabelWatch::of_line(const InputText& text) const {
   }
   const std::size_t tab = text.text.find('\t');
   if (texts_ != LabelledFormat::tsv || tab == std::string::npos || input_.columns.any()) return std::nullopt;
-  if (labels_.find(text.text.substr(0, tab)))
-    return text.where() + has_labels + " (now the whole line, with its label, is the text)";
+  if (labels_.find(text.text.substr(0, tab))) {
+    const bool is_whole = !task_.two_texts && input_.header != formats::Header::present;
+    return text.where() + has_labels + (is_whole ? " (now the whole line, with its label, is the text)" : "");
+  }
   if (!is_tsv_ || task_.two_texts || input_.header == formats::Header::present) return std::nullopt;
   return text.where() + ": the whole line, with its tab, is the text; --text-column reads one column";
 }

@@ -105,6 +105,11 @@ class Splitter {
   std::vector<Index> parts() {
     if (const auto header = header_warning(data_, options_.input)) arguments_.warn(*header);
     if (const auto empty = empty_texts_warning(data_)) arguments_.warn(*empty);
+    if (!options_.input.columns.any() && !data_.texts.empty() && data_.texts.front().second_text) {
+      arguments_.say(data_.file +
+                     ": the examples are pairs: of three columns, a label and two texts. Where that is wrong, "
+                     "--label-column and --text-column name the columns");
+    }
     set_labels();
     return data::grouped_parts(units_, shares_, static_cast<std::uint64_t>(arguments_.common().seed));
   }
@@ -124,7 +129,8 @@ class Splitter {
     if (further == 0) return;
     const char* const what =
         data_.questions.empty() ? " a copy of another, in the same part" : " on a context of another, in the same part";
-    arguments_.say(concatenate(data_.file, ": ", counted(further, "example is", "examples are"), what));
+    arguments_.say(
+        concatenate(data_.file, ": ", grouped(further), further == 1 ? " example is" : " examples are", what));
   }
 
  private:
@@ -148,7 +154,9 @@ class Splitter {
                      "; a split by class needs two (--label-column names the column of the labels)");
     const auto many = many_classes_warning(data_, labels_);
     if (task_ == Task::classify && many && are_numbers(labels_)) {
-      return arguments_.say(data_.file + ": the labels are numbers; the split is random");
+      return arguments_.say(data_.file +
+                            ": the labels are numbers; the split is random. If another column has the labels, "
+                            "--label-column names it");
     }
     if (task_ == Task::classify && many) arguments_.warn(*many);
     if (const auto alike = alike_labels_warning(data_.file, labels_)) arguments_.warn(*alike);
@@ -158,14 +166,22 @@ class Splitter {
     if (task_ == Task::classify) check_rare();
   }
 
-  // Copies get the least of their labels, as grouped_parts() has it.
+  // How many different texts have a label.
+  std::size_t texts_of(Index label) const { return texts_[static_cast<std::size_t>(label)].size(); }
+
+  // Copies get the rarest of their labels.
   void settle_copies() {
+    texts_.resize(static_cast<std::size_t>(labels_.size()));
+    for (const data::Unit& unit : units_) texts_[static_cast<std::size_t>(unit.label)].insert(unit.key);
     std::map<std::uint64_t, Index> known;
     std::set<std::uint64_t> differ;
     for (const data::Unit& unit : units_) {
       const auto [place, is_new] = known.emplace(unit.key, unit.label);
-      if (place->second != unit.label) differ.insert(unit.key);
-      place->second = std::min(place->second, unit.label);
+      if (place->second == unit.label) continue;
+      differ.insert(unit.key);
+      if (std::pair(texts_of(unit.label), unit.label) < std::pair(texts_of(place->second), place->second)) {
+        place->second = unit.label;
+      }
     }
     for (data::Unit& unit : units_) unit.label = known[unit.key];
     if (task_ != Task::classify || differ.empty() || many_classes_warning(data_, labels_)) return;
@@ -177,12 +193,10 @@ class Splitter {
   }
 
   void check_rare() const {
-    std::vector<std::set<std::uint64_t>> texts(static_cast<std::size_t>(labels_.size()));
-    for (const data::Unit& unit : units_) texts[static_cast<std::size_t>(unit.label)].insert(unit.key);
     const auto parts = static_cast<std::size_t>(std::ranges::count_if(shares_, [](Index share) { return share > 0; }));
     std::vector<std::string> rare;
     for (Index id = 0; id < labels_.size(); ++id) {
-      const std::size_t count = texts[static_cast<std::size_t>(id)].size();
+      const std::size_t count = texts_of(id);
       if (count < parts) rare.push_back(concatenate(shown(labels_.name(id)), " (", count, ")"));
     }
     if (rare.empty()) return;
@@ -215,6 +229,7 @@ class Splitter {
   std::vector<Index> shares_;
   data::LabelSet labels_;
   std::vector<data::Unit> units_;
+  std::vector<std::set<std::uint64_t>> texts_;  // the keys of each label
 };
 
 using Texts = std::array<std::string, part_names.size()>;

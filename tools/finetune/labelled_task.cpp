@@ -77,6 +77,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, std::optional<text::T
   if (!valid.file.empty()) valid_files_.push_back(read_task_data(arguments.open_text(valid.file), input));
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
+  text_keys_ = text_keys_of(train_);
   if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, options.model.shape.chosen(arguments, nullptr)->vocab_size);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   warn_of_slips();
@@ -113,6 +114,7 @@ models::TaskConfig LabelledTask::config() const {
   config.two_texts = settings.task == Task::pair;
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });
+  config.text_keys = text_keys_;
   learn_baseline(config, train_, labels_);
   if (settings.task != Task::regress) return config;
   std::vector<double> numbers;

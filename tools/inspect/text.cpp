@@ -116,7 +116,7 @@ std::string as_text(const Summary& summary) {
     if (summary.head_parameters) text += grouped(*summary.head_parameters) + " parameters in the head\n";
   }
   if (summary.config) text += text_section("Configuration", formats::archive_text(*summary.config));
-  if (summary.task) text += text_section("Task", formats::archive_text(*summary.task));
+  if (summary.task) text += text_section("Task", formats::archive_text(models::TaskSettings{*summary.task}));
   if (summary.adapters) text += text_section("Adapters", formats::archive_text(*summary.adapters));
   if (summary.ensemble) text += text_section("Models", formats::archive_text(*summary.ensemble));
   if (summary.weights) text += text_section("Weights", weight_table(*summary.weights));

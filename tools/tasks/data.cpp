@@ -1,6 +1,7 @@
 #include "tools/tasks/data.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "heddle/base/strings.hpp"
 #include "heddle/data/folds.hpp"
@@ -101,6 +102,17 @@ std::vector<data::Unit> units_of(const TaskData& data) {
     units.push_back({.key = data::ContentKey().add(trimmed(*question.context, white_space)).value()});
   }
   return units;
+}
+
+std::vector<Index> text_keys_of(const TaskData& data) {
+  std::set<std::uint64_t> keys;
+  for (const data::Unit& unit : units_of(data)) keys.insert(unit.key);
+  std::vector<Index> least;
+  for (const std::uint64_t key : keys) {
+    if (least.size() == models::TaskConfig::most_text_keys) break;
+    least.push_back(static_cast<Index>(key));
+  }
+  return least;
 }
 
 HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fraction fraction) {

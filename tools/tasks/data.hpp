@@ -68,6 +68,8 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side);
 // The key of each example: of its text or texts, its words, or the context of its question, without white space at
 // their ends and without labels. Copies have the same.
 std::vector<data::Unit> units_of(const TaskData& data);
+// Those keys as a model keeps them (models::TaskConfig::text_keys).
+std::vector<Index> text_keys_of(const TaskData& data);
 
 // Splits the examples into those to train on and those held out for validation: the fraction of each class if that
 // gives most classes an example, else of all examples. All examples with one text (or pair of texts, sentence, context

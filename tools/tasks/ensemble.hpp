@@ -28,6 +28,7 @@ class Ensemble {
   const data::LabelSet& labels() const { return labels_; }  // of the first model; none for tasks without classes
   std::size_t size() const { return members_.size(); }
   const std::string& path(std::size_t member) const { return members_[member].path; }
+  const models::TaskConfig& task_of(std::size_t member) const { return members_[member].loaded.model->task(); }
   const std::vector<double>& weights() const { return weights_; }
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
 

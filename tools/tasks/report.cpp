@@ -348,8 +348,8 @@ void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskAn
   judgement.text += concatenate("--null-threshold ", rounded(best), " would give token_f1 ", rounded(token_f1), "\n");
 }
 
-Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
-  const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, answers);
+// Of the scores, which must outlive the measures.
+std::vector<Measure> answer_measures(const std::vector<metrics::AnswerScore>& scores) {
   const auto mean = [&](double metrics::AnswerScore::*metric) {
     return [&scores, metric](Places places) {
       double sum = 0;
@@ -357,13 +357,19 @@ Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Ju
       return sum / static_cast<double>(places.size());
     };
   };
+  const auto is_exact = [&scores](Index place) { return scores[static_cast<std::size_t>(place)].exact_match == 1; };
+  return {{"token_f1", mean(&metrics::AnswerScore::token_f1)},
+          {"exact_match", mean(&metrics::AnswerScore::exact_match), is_exact}};
+}
+
+Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
+  const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, answers);
+  std::vector<metrics::AnswerScore> of_baseline;
+  if (how.baseline != nullptr) of_baseline = scores_with(how.null_threshold, data, how.baseline->answers);
   Judgement judgement;
   judgement.json = formats::to_json(metrics::report(scores));
-  const auto is_exact = [&scores](Index place) { return scores[static_cast<std::size_t>(place)].exact_match == 1; };
-  add_measures(judgement,
-               {{"token_f1", mean(&metrics::AnswerScore::token_f1)},
-                {"exact_match", mean(&metrics::AnswerScore::exact_match), is_exact}},
-               static_cast<Index>(scores.size()), how);
+  add_measures(judgement, answer_measures(scores), static_cast<Index>(scores.size()), how,
+               how.baseline != nullptr ? answer_measures(of_baseline) : std::vector<Measure>());
   if (std::isfinite(how.null_threshold)) add_best_threshold(judgement, data, answers);
   return judgement;
 }
@@ -402,17 +408,19 @@ Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, c
                          const TaskAnswers& answers, double threshold, const Judge& how) {
   TaskData answered{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
   TaskAnswers given;
+  Baseline baseline;  // for the same texts
+  if (how.baseline != nullptr) baseline.what = how.baseline->what;
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
     const std::vector<double>& classes = answers.classes[i];
     if (classes[static_cast<std::size_t>(best_of(classes))] < threshold) continue;
     answered.texts.push_back(data.texts[i]);
     given.classes.push_back(classes);
+    if (how.baseline != nullptr) baseline.answers.classes.push_back(how.baseline->answers.classes[i]);
   }
   const std::size_t count = answered.texts.size(), all = data.texts.size();
   const double coverage = static_cast<double>(count) / static_cast<double>(all);
-  const std::optional<Baseline> baseline = baseline_of(answered, task, labels);
   Judge with = how;
-  if (how.baseline != nullptr) with.baseline = baseline ? &*baseline : nullptr;
+  if (how.baseline != nullptr) with.baseline = &baseline;
   Judgement judgement = count > 0 ? judge(answered, task, labels, given, with) : Judgement();
   judgement.json["coverage"] = coverage;
   judgement.json["answered"] = count;

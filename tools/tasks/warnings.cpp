@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
+#include <limits>
 #include <map>
 #include <unordered_set>
 
@@ -21,7 +22,7 @@ bool is_blank(std::string_view text) {
   return trimmed(text, white_space).empty();
 }
 
-// Whether the name is one that a column of labels, or of texts, often has.
+// Whether the name is one of those, in any case.
 bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, text::in_lower_case(name)) != names.end();
 }
@@ -42,7 +43,7 @@ std::optional<std::string> header_warning(const TaskData& data, const formats::L
     return std::nullopt;
   }
   const data::LabelledText& first = data.texts.front();
-  if (!is_one_of(first.label, {"label", "labels", "class", "category", "sentiment", "target", "score", "tag"}) ||
+  if (!data::is_name_of_labels(first.label) ||
       !is_one_of(first.text, {"text", "texts", "sentence", "sentences", "sentence1", "text_a", "review", "comment",
                               "message", "question", "title", "content", "document", "tweet"})) {
     return std::nullopt;
@@ -71,6 +72,26 @@ std::optional<std::string> trained_on_warning(const std::string& file, const std
       return concatenate(file, ": ", model, " was trained on this file; on other examples it is not as good");
   }
   return std::nullopt;
+}
+
+std::optional<std::string> known_texts_warning(const TaskData& data, const std::string& model,
+                                               const models::TaskConfig& task) {
+  if (task.text_keys.empty()) return std::nullopt;
+  const bool are_all = task.text_keys.size() < models::TaskConfig::most_text_keys;
+  std::unordered_set<std::uint64_t> known;
+  for (const Index key : task.text_keys) known.insert(static_cast<std::uint64_t>(key));
+  const std::uint64_t most = are_all ? std::numeric_limits<std::uint64_t>::max() : *std::ranges::max_element(known);
+  double comparable = 0, copies = 0;
+  for (const data::Unit& unit : units_of(data)) {
+    comparable += unit.key <= most ? 1 : 0;
+    copies += known.contains(unit.key) ? 1 : 0;
+  }
+  if (copies == 0) return std::nullopt;
+  const auto count = static_cast<Index>(std::round(copies / comparable * static_cast<double>(data.size())));
+  return concatenate(data.file, ": ", are_all ? "" : "about ", count, " of ",
+                     counted(data.size(), "example is", "examples are"),
+                     data.questions.empty() ? " in" : " on contexts of", " the training data of ", model,
+                     "; on these its results are too good");
 }
 
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels) {
@@ -110,8 +131,7 @@ std::optional<std::string> small_validation_warning(const TaskData& valid, model
   const auto n = static_cast<double>(std::max(count, least));
   const bool correlates = task == models::Task::regress;
   const double chance = correlates ? 1.96 / std::sqrt(n - 3) : 0.98 / std::sqrt(n);
-  return concatenate(valid.file, ": ", counted(count, "example", "examples"),
-                     " to choose the best model by: chance alone ", "moves ",
+  return concatenate(valid.file, ": ", counted(count, "example", "examples"), " to choose by: chance alone ", "moves ",
                      correlates ? "a correlation" : "an accuracy", " by up to ",
                      fmt::format("{:.2f}", std::min(chance, 1.0)), "; --folds uses all examples in turn");
 }
@@ -133,9 +153,8 @@ std::optional<std::string> one_label_warning(const TaskData& valid, models::Task
   const std::vector<Index> counts = label_counts_in(valid, task, labels);
   if (std::ranges::count(counts, 0) != labels.size() - 1) return std::nullopt;
   const auto only = std::ranges::find_if(counts, [](Index count) { return count > 0; }) - counts.begin();
-  return concatenate(valid.file, ": the ", counted(valid.size(), "example", "examples"),
-                     " for validation all have the label ", shown(labels.name(only)),
-                     "; models are judged by all labels");
+  return concatenate(valid.file, ": the ", counted(valid.size(), "example", "examples"), " all have the label ",
+                     shown(labels.name(only)), "; models are judged by all labels");
 }
 
 std::optional<std::string> long_word_warning(const TaskData& data) {

@@ -24,6 +24,11 @@ std::optional<std::string> empty_texts_warning(const TaskData& data);
 // One of the files that the models, by their paths, were trained on is this one, as their provenance has it.
 std::optional<std::string> trained_on_warning(const std::string& file, const std::vector<std::string>& models);
 
+// How many examples have copies among the training texts of a model, of a path; with many training texts, an estimate
+// from those whose hashes the model keeps.
+std::optional<std::string> known_texts_warning(const TaskData& data, const std::string& model,
+                                               const models::TaskConfig& task);
+
 // Two labels that are the same in lower case.
 std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels);
 

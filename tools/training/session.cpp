@@ -145,10 +145,9 @@ void TrainingSession::on_step(const training::StepRecord& record) {
 }
 
 // When a model should have begun to use the context: at a tenth of the run, after 500 steps at least, and at the end of
-// 200 or more.
+// 200 or more. The loss is the mean of what the last 200 steps logged.
 void TrainingSession::watch_plateau(Index step) {
-  constexpr Index first = 500, least = 200;
-  constexpr std::size_t rows = 20;
+  constexpr Index first = 500, least = 200, last = 200;
   constexpr double near = 0.97;
   const bool is_due = !has_watched_ && step >= std::max(first, total_steps() / 10);
   const bool is_end = step >= least && step == total_steps();
@@ -156,15 +155,15 @@ void TrainingSession::watch_plateau(Index step) {
   has_watched_ = true;
   const std::optional<double> frequencies = objective_.frequency_loss();
   const std::vector<double>* const losses = history_.find("loss");
-  if (!frequencies || losses == nullptr) return;
-  const std::size_t count = std::min(rows, losses->size());
-  const double loss = std::accumulate(losses->end() - static_cast<std::ptrdiff_t>(count), losses->end(), 0.0) /
-                      static_cast<double>(count);
+  const std::vector<double>* const steps = history_.find("step");
+  if (!frequencies || losses == nullptr || steps == nullptr) return;
+  const auto count = std::ranges::count_if(*steps, [&](double of) { return of > static_cast<double>(step - last); });
+  const double loss = std::accumulate(losses->end() - count, losses->end(), 0.0) / static_cast<double>(count);
   if (loss < near * *frequencies) return;
   has_warned_ = true;
   arguments_.warn(concatenate(
-      "after ", step, " steps the loss, ", text_of(loss, 2), ", is no lower than that of token frequencies alone, ",
-      text_of(*frequencies, 2),
+      "after ", step, " steps the loss, ", text_of(loss, 2), ", is ", loss < *frequencies ? "hardly" : "no",
+      " lower than that of token frequencies alone, ", text_of(*frequencies, 2),
       ": the model does not use the context yet. Another --learning-rate (a higher one if the "
       "loss still falls), rotary positions where there are others, smaller steps (--batch-size) or more of them help"));
 }
