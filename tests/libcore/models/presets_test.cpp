@@ -58,8 +58,9 @@ TEST_CASE("presets: the defaults of transformers") {
   CHECK(fields("encoder") ==
         with("rope") + " pooler=no next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
   CHECK(fields("encoder-decoder") ==
-        with("sinusoidal") + " source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=-1 scale_logits=no "
-                             "logit_bias=no");
+        with("sinusoidal") +
+            " source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=-1 scale_logits=no "
+            "logit_bias=no");
   CHECK(fields("two-stream") == with("transformer-xl") + " relative_segments=yes");
 }
 
