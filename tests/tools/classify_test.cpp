@@ -550,6 +550,13 @@ TEST_CASE("classify: sentences are tagged as they are, with the places of their 
   CHECK(first["begins"] == nlohmann::json{0, 4, 7, 9});
   CHECK(first["ends"] == nlohmann::json{3, 7, 8, 13});
   CHECK(first["tags"][0] == "DET");
+  // What is no plain text is told.
+  write_file(corpus.path("objects"), "{\"text\": \"the cat\"}\n");
+  CHECK(contains(corpus.must("classify t.h5 objects --raw").err, "warning: objects:1: looks like JSON"));
+  write_file(corpus.path("words"), "# text = the cat\n1\tthe\tthe\tDET\n2\tcat\tcat\tNOUN\n");
+  const std::string told = corpus.must("classify t.h5 words --raw").err;
+  CHECK(contains(told, "warning: words:2: looks like a word of a table"));
+  CHECK_FALSE(contains(told, "words:3"));
   corpus.must("finetune --from model.h5 --train texts.tsv -o c.h5 -q --epochs 1");
   corpus.refused({"classify c.h5 raw --raw", "--raw has no effect for a model of the task classify", 2});
   corpus.refused({"classify t.h5 raw --raw --evaluate", "--raw reads text without tags", 2});

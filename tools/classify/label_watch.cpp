@@ -59,6 +59,13 @@ std::optional<std::string> LabelWatch::warning(const InputText& text) const {
   return task_.task == Task::span ? std::nullopt : of_line(text);
 }
 
+std::optional<std::string> LabelWatch::raw_warning(const InputText& text) {
+  if (is_object(text.text)) return text.where() + ": looks like JSON, and --raw tags all of it as a text";
+  if (std::ranges::count(text.text, '\t') < 2) return std::nullopt;
+  return text.where() +
+         ": looks like a word of a table, and --raw tags all of it as a text; without it each line is a word";
+}
+
 std::optional<std::string> LabelWatch::of_line(const InputText& text) const {
   const bool is_first_row = text.line == 1 && input_.header != formats::Header::absent;
   if (texts_ == LabelledFormat::csv && is_first_row && names_column(text.text, "label"))
@@ -84,6 +91,11 @@ std::optional<std::string> LabelWatch::of_words(const InputText& text) const {
   formats::for_each_line(text.text, {text.file, text.line}, [&](std::string_view line, const formats::Place& place) {
     const std::vector<std::string> columns = columns_of(line);
     if (warning || columns.empty() || line.starts_with('#') || line.starts_with("-DOCSTART-")) return;
+    if (is_object(line)) {
+      warning =
+          concatenate(place, ": looks like JSON; words are read from lines of words and CoNLL-U, sentences by --raw");
+      return;
+    }
     const auto is_label = [&](const std::string& column) { return labels_.find(column).has_value(); };
     const bool has_label = std::any_of(columns.begin() + 1, columns.end(), is_label);
     constexpr std::size_t conllu_columns = 10;

@@ -24,6 +24,8 @@ class LabelWatch {
   //   - a line of a .tsv file has a tab otherwise, and all of it is the text;
   //   - a word is followed by two columns or more of which none is a label of the model, or has three blanks or more.
   std::optional<std::string> warning(const InputText& text) const;
+  // The same for a line that is tagged as it is, where it is an object or has the columns of a table of words.
+  static std::optional<std::string> raw_warning(const InputText& text);
 
  private:
   std::optional<std::string> of_line(const InputText& text) const;

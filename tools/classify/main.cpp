@@ -149,11 +149,12 @@ class Classifier {
     // About sixteen batches of tokens, within which texts are sorted by length.
     constexpr Index bytes_per_token = 64;
     const LabelWatch watch(path_, task, labels, options_.input, reader.text_format());
-    bool watches = !options_.raw;
+    bool watches = true;
     answer_texts(
         std::move(input), {.unit = unit, .bytes = options_.batch_tokens * bytes_per_token},
         [&](const InputText& text) {
-          const std::optional<std::string> warning = watches ? watch.warning(text) : std::nullopt;
+          std::optional<std::string> warning;
+          if (watches) warning = options_.raw ? LabelWatch::raw_warning(text) : watch.warning(text);
           if (warning) arguments_.warn(*warning);
           watches = watches && !warning;
           if (options_.raw) {
