@@ -100,8 +100,12 @@ void write_column(hdf5::OutputGroup& group, const std::string& name, const std::
     width = std::max(width, static_cast<Index>(value.size()) + 1);
   }
   const auto count = static_cast<Index>(values.size());
+  // So many rows that check_memory() would refuse them in a small file are not compressed, and four bytes wide at
+  // least.
+  const bool are_many = count > least_memory / static_cast<Index>(sizeof(std::string));
+  if (are_many) width = std::max<Index>(width, sizeof(std::string) / times_file);
   const Index rows = rows_of_text_block(width);
-  const bool large = count > rows && hdf5::can_compress();
+  const bool large = count > rows && !are_many && hdf5::can_compress();
   hdf5::OutputDataset dataset = group.create_dataset(name, {.dtype = hdf5::DType::text,
                                                             .extents = {count},
                                                             .text_width = width,

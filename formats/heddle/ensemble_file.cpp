@@ -26,7 +26,8 @@ bool is_sound(const EnsembleMembers& members) {
   bool sound = !names.empty() && names.size() == members.names.size() && names.size() == members.weights.size() &&
                names.size() == members.shares.size();
   for (const std::string& name : names) {
-    sound = sound && !name.empty() && name.find('\0') == name.npos && name == fs::path(name).filename();
+    const std::string file = path_of_readable(name);
+    sound = sound && !file.empty() && file.find('\0') == file.npos && file == fs::path(file).filename();
   }
   for (const double share : members.shares) sound = sound && std::isfinite(share) && share >= 0;
   return sound;
@@ -57,7 +58,7 @@ void write_ensemble(const std::string& path, const std::vector<std::string>& mod
     check<DataError>(fs::equivalent(beside(path, fs::path(model).filename()), model, ignored), path,
                      ": an ensemble finds its models in its own directory, ", "where ", text::quoted(model),
                      " is not; write it beside its models");
-    members.names.push_back(fs::path(model).filename().string());
+    members.names.push_back(readable_path(fs::path(model).filename().string()));
     members.weights.push_back(fingerprint_of(model));
   }
   OutputFile file(path, FileKind::ensemble);
@@ -70,7 +71,7 @@ EnsembleFile read_ensemble(const std::string& path) {
   EnsembleFile ensemble{.members = read_members(InputFile(path)), .paths = {}};
   for (std::size_t m = 0; m < ensemble.members.names.size(); ++m) {
     const std::string& name = ensemble.members.names[m];
-    const std::string model = beside(path, name);
+    const std::string model = beside(path, path_of_readable(name));
     std::error_code ignored;
     check<DataError>(fs::is_regular_file(model, ignored), path, ": is an ensemble with ", text::quoted(name),
                      ", which is not in the same directory");
@@ -85,7 +86,8 @@ std::vector<std::string> possible_members(const std::string& path) {
   try {
     if (kind_of(path) != FileKind::ensemble) return {};
     std::vector<std::string> members;
-    for (const std::string& name : read_members(InputFile(path)).names) members.push_back(beside(path, name));
+    for (const std::string& name : read_members(InputFile(path)).names)
+      members.push_back(beside(path, path_of_readable(name)));
     return members;
   } catch (const DataError&) {
     return {};

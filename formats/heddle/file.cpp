@@ -1,5 +1,6 @@
 #include "heddle/formats/heddle/file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 #include "heddle/formats/archives/hdf5_archive.hpp"
@@ -49,6 +50,11 @@ const InputFile& InputFile::expect(FileKind expected) const {
 Provenance InputFile::provenance() const {
   ProvenanceTable table;
   const hdf5::Group group = root_.group("provenance");
+  // A step has many times the memory of its row; files that people make have some tens.
+  constexpr Index most_steps = 20000;
+  const Index steps = group.dataset("command_line").size(), inputs = group.group("inputs").dataset("role").size();
+  check<DataError>(std::max(steps, inputs) <= most_steps, group.where(), ": ", steps, " steps with ", inputs,
+                   " inputs are more than a history of ", most_steps);
   load_fields(group, table);
   return from_table(table, group.where());
 }

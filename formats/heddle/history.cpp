@@ -52,6 +52,15 @@ void write_history(hdf5::OutputGroup group, const History& history) {
 }
 
 History read_history(const hdf5::Group& group) {
+  // Each column may be compressed; together they take no more memory than one may.
+  double bytes = 0;
+  for (const std::string& name : group.names()) {
+    const hdf5::Dataset column = group.dataset(name);
+    bytes += static_cast<double>(column.size()) * sizeof(double);
+    check<DataError>(bytes <= static_cast<double>(memory_limit(column.file())), column.where(),
+                     ": with the columns before it has more rows than a file of ", column.file().size,
+                     " bytes can contain");
+  }
   History history;
   for (const std::string& name : group.names()) history.add_column(name, read_column<double>(group, name));
   return history;

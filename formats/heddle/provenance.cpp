@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ctime>
 #include <string_view>
+#include <unordered_map>
 
 #include "heddle/base/error.hpp"
 #include "heddle/base/printable.hpp"
@@ -42,16 +43,29 @@ std::string quote(std::string_view word) {
   return quoted + "'";
 }
 
+// The same for steps that are equal.
+std::string key_of(const ProvenanceStep& step) {
+  std::string key = step.command_line + '\0' + step.created_by + '\0' + step.created_at;
+  for (const ProvenanceInput& input : step.inputs) {
+    key += concatenate('\0', input.role, '\0', input.name, '\0', input.size, '\0', input.xxh128, '\0', input.made_by);
+  }
+  return key;
+}
+
 // Adds the steps of an input and returns the index of the one that made it.
 Index merge(Provenance& provenance, const Provenance& made) {
   std::vector<Index> places;
+  std::unordered_map<std::string, Index> known;
+  for (const ProvenanceStep& step : provenance.earlier) {
+    known.emplace(key_of(step), static_cast<Index>(known.size()));
+  }
   const auto take_over = [&](ProvenanceStep step) {
     for (ProvenanceInput& input : step.inputs) {
       if (input.made_by >= 0) input.made_by = places.at(static_cast<std::size_t>(input.made_by));
     }
-    const auto same = std::find(provenance.earlier.begin(), provenance.earlier.end(), step);
-    places.push_back(same - provenance.earlier.begin());
-    if (same == provenance.earlier.end()) provenance.earlier.push_back(std::move(step));
+    const auto [same, is_new] = known.emplace(key_of(step), static_cast<Index>(provenance.earlier.size()));
+    places.push_back(same->second);
+    if (is_new) provenance.earlier.push_back(std::move(step));
   };
   for (const ProvenanceStep& step : made.earlier) take_over(step);
   take_over(made.own);
@@ -98,6 +112,22 @@ std::string quote_command_line(std::span<const char* const> words) {
 
 std::string readable_path(const std::string& path) {
   return is_printable(path) ? path : quote(path);
+}
+
+std::string path_of_readable(const std::string& text) {
+  const bool is_quoted = text.starts_with("$'") && text.ends_with('\'') && text.size() > 3;
+  std::string path;
+  for (std::size_t at = 2; is_quoted && at + 1 < text.size(); ++at) {
+    unsigned byte = static_cast<unsigned char>(text[at]);
+    if (text[at] == '\\') {
+      const char* const digits = text.data() + at + 2;
+      const bool is_hex = at + 4 < text.size() && text[at + 1] == 'x';
+      if (!is_hex || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return text;
+      at += 3;
+    }
+    path += static_cast<char>(byte);
+  }
+  return is_quoted ? path : text;
 }
 
 Provenance start_provenance(std::string command_line) {

@@ -46,6 +46,8 @@ std::string quote_command_line(std::span<const char* const> words);
 
 // A path as text for files: as it is, or as a shell would read it back where it is not printable.
 std::string readable_path(const std::string& path);
+// The other way round.
+std::string path_of_readable(const std::string& text);
 
 // A provenance without inputs yet, made now by this command.
 Provenance start_provenance(std::string command_line);

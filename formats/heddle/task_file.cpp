@@ -89,11 +89,13 @@ LoadedTask load_whole(const std::string& path) {
 std::string find_base(const std::string& adapter, const std::string& given, const std::string& noted) {
   namespace fs = std::filesystem;
   if (!given.empty()) return given;
-  const fs::path name = fs::path(noted).filename(), beside = fs::path(adapter).parent_path() / name;
-  std::error_code ignored;
-  check<DataError>(fs::is_regular_file(beside, ignored), adapter, ": is an adapter of ", text::quoted(noted),
-                   ", which is not in the same directory; name it with --base");
-  return beside.string();
+  for (const std::string& named : {noted, path_of_readable(noted)}) {
+    const fs::path beside = fs::path(adapter).parent_path() / fs::path(named).filename();
+    std::error_code ignored;
+    if (fs::is_regular_file(beside, ignored)) return beside.string();
+  }
+  throw DataError(concatenate(adapter, ": is an adapter of ", text::quoted(noted),
+                              ", which is not in the same directory; name it with --base"));
 }
 
 // An adapter with the model that it belongs to.
@@ -192,7 +194,12 @@ std::vector<std::string> possible_bases(const std::string& adapter) {
   try {
     if (kind_of(adapter) != FileKind::adapter) return {};
     const std::string noted = ModelFile(adapter, FileKind::adapter).part<BaseModel>(base_part).name;
-    return {noted, std::filesystem::path(adapter).replace_filename(std::filesystem::path(noted).filename()).string()};
+    std::vector<std::string> bases;
+    for (const std::string& path : {noted, path_of_readable(noted)}) {
+      bases.push_back(path);
+      bases.push_back(std::filesystem::path(adapter).replace_filename(std::filesystem::path(path).filename()).string());
+    }
+    return bases;
   } catch (const DataError&) {
     return {};
   }

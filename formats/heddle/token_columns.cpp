@@ -37,7 +37,7 @@ TokenColumnsWriter::Columns TokenColumnsWriter::make_columns(const hdf5::OutputG
                                                              const ColumnOptions& options) {
   check<DataError>(!options.compress || hdf5::can_compress(),
                    "this HDF5 library cannot compress; write the file uncompressed");
-  ColumnWriter<std::uint64_t> documents(group, documents_name, options);
+  ColumnWriter<std::uint64_t> documents(group, documents_name, {});  // uncompressed: readers hold it as a whole
   if (vocab_size <= largest_narrow_vocabulary) {
     return {ColumnWriter<std::uint16_t>(group, ids_name, options), std::move(documents)};
   }

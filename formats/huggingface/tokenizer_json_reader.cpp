@@ -316,11 +316,8 @@ void TokenizerJsonReader::spell_pieces() {
   for (const Index id : result_.added_tokens) as_is[static_cast<std::size_t>(id)] = true;
   for (std::size_t id = 0; id < result_.pieces.size(); ++id) {
     if (as_is[id]) continue;
-    std::string bytes = result_.pieces[id];
-    for (std::size_t at = 0; marks_are_spaces_ && (at = bytes.find(text::space_mark, at)) != std::string::npos; ++at) {
-      bytes.replace(at, text::space_mark.size(), " ");
-    }
-    result_.pieces[id] = text::spell(result_.kind, bytes);
+    const std::string& piece = result_.pieces[id];
+    result_.pieces[id] = text::spell(result_.kind, marks_are_spaces_ ? replaced(piece, text::space_mark, " ") : piece);
   }
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string_view>
 
 #include "heddle/base/strings.hpp"
@@ -93,16 +94,18 @@ Json Writer::added_tokens() const {
   std::vector<Index> ids = model_.special_tokens;
   ids.insert(ids.end(), model_.added_tokens.begin(), model_.added_tokens.end());
   std::ranges::sort(ids);
-  const auto is_in = [](const std::vector<Index>& list, Index id) { return std::ranges::find(list, id) != list.end(); };
+  const auto set_of = [](const std::vector<Index>& list) { return std::set<Index>(list.begin(), list.end()); };
+  const std::set<Index> left = set_of(model_.strip_left), right = set_of(model_.strip_right),
+                        special = set_of(model_.special_tokens);
   Json tokens = Json::array();
   for (const Index id : ids) {
     tokens.push_back({{"id", id},
                       {"content", piece(id)},
                       {"single_word", false},
-                      {"lstrip", is_in(model_.strip_left, id)},
-                      {"rstrip", is_in(model_.strip_right, id)},
+                      {"lstrip", left.contains(id)},
+                      {"rstrip", right.contains(id)},
                       {"normalized", false},
-                      {"special", is_in(model_.special_tokens, id)}});
+                      {"special", special.contains(id)}});
   }
   return tokens;
 }
@@ -196,13 +199,11 @@ Json Writer::decoder() const {
 std::string Writer::spelling(Index id) const {
   const bool of_characters = model_.kind == TokenizerKind::unigram || model_.kind == TokenizerKind::char_bpe;
   if (!of_characters || !vocabulary_.is_piece(id)) return piece(id);
-  std::string bytes(vocabulary_.bytes(id));
+  const std::string bytes(vocabulary_.bytes(id));
   check<DataError>(is_utf8(bytes), "piece ", id, " of the tokenizer, ", text::quoted(bytes),
                    ", cannot be written as tokenizer.json: it is not UTF-8");
   const bool has_marks = model_.spaced_words || model_.kind == TokenizerKind::char_bpe;
-  for (std::size_t at = 0; has_marks && (at = bytes.find(' ', at)) != std::string::npos; ++at)
-    bytes.replace(at, 1, space_mark_text);
-  return bytes;
+  return has_marks ? replaced(bytes, " ", space_mark_text) : bytes;
 }
 
 Json Writer::ids() const {

@@ -112,8 +112,8 @@ std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const
     const ObjectLine document(line, place);
     const JsonNode object = document.object();
     std::string id = object.find("id").is_null() ? std::to_string(place.line) : name_member(object, "id", where);
-    auto context = std::make_shared<const std::string>(text_member(object, "context", where));
-    questions.push_back(span_question(object, std::move(id), std::move(context), gold, where));
+    const SpanContext context(std::string(text_member(object, "context", where)));
+    questions.push_back(span_question(object, std::move(id), context, gold, where));
     questions.back().more = members_except(line, {"id", "question", "context", "answers", "is_impossible"});
   });
   return questions;

@@ -13,6 +13,8 @@ namespace heddle::formats {
 
 namespace {
 
+constexpr std::uint64_t characters_apart = 256;
+
 // Where the context contains the answer, for messages.
 std::string hint(const std::string& context, const std::string& answer) {
   const std::size_t found = context.find(answer);
@@ -20,8 +22,9 @@ std::string hint(const std::string& context, const std::string& answer) {
   return concatenate("; the context has it at ", text::count_characters(std::string_view(context).substr(0, found)));
 }
 
-data::SpanAnswer span_answer(const JsonNode& answer, const JsonNode& start, const std::string& context,
+data::SpanAnswer span_answer(const JsonNode& answer, const JsonNode& start, const SpanContext& places,
                              const std::string& where) {
+  const std::string& context = *places.text();
   check<DataError>(answer.is_text() && !answer.text().empty(), where, ": an answer has no \"text\"");
   std::uint64_t characters = 0;
   const std::string_view digits = start.is_count() ? start.digits() : "";
@@ -29,16 +32,17 @@ data::SpanAnswer span_answer(const JsonNode& answer, const JsonNode& start, cons
   check<DataError>(!digits.empty() && error == std::errc(), where,
                    ": an answer's \"answer_start\" is not a number of characters");
   const std::string text(answer.text());
-  const std::size_t begin = text::offset_of_character(context, characters);
+  const std::size_t begin = places.offset_of(characters);
   check<DataError>(begin != context.npos && std::string_view(context).substr(begin).starts_with(text), where,
                    ": the answer ", text::quoted(text), " is not at character ", characters, " of its context",
                    hint(context, text));
   return {text, begin};
 }
 
-void add_answers(const JsonNode& answers, data::SpanQuestion& question, const std::string& where) {
+void add_answers(const JsonNode& answers, const SpanContext& context, data::SpanQuestion& question,
+                 const std::string& where) {
   const auto add = [&](const JsonNode& text, const JsonNode& start) {
-    question.answers.push_back(span_answer(text, start, *question.context, where));
+    question.answers.push_back(span_answer(text, start, context, where));
   };
   if (answers.is_list()) {
     question.answers.reserve(answers.size());
@@ -58,16 +62,34 @@ void add_answers(const JsonNode& answers, data::SpanQuestion& question, const st
 
 }  // namespace
 
-data::SpanQuestion span_question(const JsonNode& object, std::string id, std::shared_ptr<const std::string> context,
-                                 Gold gold, const std::string& where) {
+SpanContext::SpanContext(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {
+  std::uint64_t character = 0;
+  for (std::size_t at = 0; at < text_->size(); at += text::decode(*text_, at).length) {
+    if (character++ % characters_apart == 0) begins_.push_back(at);
+  }
+}
+
+std::size_t SpanContext::offset_of(std::uint64_t character) const {
+  const std::uint64_t block = character / characters_apart;
+  if (block > begins_.size()) return std::string::npos;
+  // The last block may end where one would begin.
+  const std::uint64_t from = std::min<std::uint64_t>(block, std::max<std::size_t>(begins_.size(), 1) - 1);
+  const std::size_t begin = begins_.empty() ? 0 : begins_[from];
+  const std::size_t beyond =
+      text::offset_of_character(std::string_view(*text_).substr(begin), character - from * characters_apart);
+  return beyond == std::string::npos ? beyond : begin + beyond;
+}
+
+data::SpanQuestion span_question(const JsonNode& object, std::string id, const SpanContext& context, Gold gold,
+                                 const std::string& where) {
   data::SpanQuestion question;
   question.question = text_member(object, "question", where);
   question.id = std::move(id);
-  question.context = std::move(context);
+  question.context = context.text();
   if (gold == Gold::absent) return question;
   const JsonNode answers = object.find("answers");
   check<DataError>(!answers.is_null(), where, ": has no \"answers\"");
-  add_answers(answers, question, where);
+  add_answers(answers, context, question, where);
   question.impossible = question.answers.empty();
   const JsonNode impossible = object.find("is_impossible");
   const bool told = !impossible.is_null();

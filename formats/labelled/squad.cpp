@@ -13,7 +13,7 @@ namespace {
 
 void read_paragraph(const JsonNode& paragraph, std::string_view file, Gold gold, const std::string& where,
                     std::vector<data::SpanQuestion>& questions) {
-  const auto context = std::make_shared<const std::string>(text_member(paragraph, "context", where));
+  const SpanContext context(std::string(text_member(paragraph, "context", where)));
   for (const JsonNode& object : list_member(paragraph, "qas", where).list()) {
     std::string id = name_member(object, "id", where + ": a question");
     const std::string question = concatenate(file, ": question ", text::quoted(id));

@@ -171,11 +171,7 @@ void add_sentinels(TokenizerModel& model, Index count) {
 }  // namespace
 
 std::string spelling_of_piece(TokenizerKind kind, std::string_view piece) {
-  std::string bytes(piece);
-  for (std::size_t at = 0; (at = bytes.find(text::space_mark, at)) != bytes.npos; ++at) {
-    bytes.replace(at, text::space_mark.size(), " ");
-  }
-  return text::spell(kind, bytes);
+  return text::spell(kind, replaced(piece, text::space_mark, " "));
 }
 
 std::vector<std::string> sentencepiece_files(const std::string& path) {

@@ -55,6 +55,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result;
+  for (std::size_t begin = 0;;) {
+    const std::size_t found = text.find(from, begin);
+    result += text.substr(begin, found == text.npos ? found : found - begin);
+    if (found == text.npos) return result;
+    result += to;
+    begin = found + from.size();
+  }
+}
+
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(word.size() / 3, 1);

@@ -13,6 +13,9 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 // "a, b, c and 4 more": the first parts of a list that may be long.
 std::string join_first(std::vector<std::string> parts, std::size_t most);
 
+// The text with `to` wherever it has `from`, which is not empty; from left to right.
+std::string replaced(std::string_view text, std::string_view from, std::string_view to);
+
 // Parts between separators; one empty part for empty text.
 std::vector<std::string> split(std::string_view text, char separator);
 

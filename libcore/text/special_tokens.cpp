@@ -21,7 +21,13 @@ bool is_space(const Character& character) {
 }  // namespace
 
 SpecialTokens::SpecialTokens(std::vector<Token> tokens) : tokens_(std::move(tokens)) {
-  std::ranges::stable_sort(tokens_, std::greater<>{}, [](const Token& token) { return token.text.size(); });
+  std::ranges::stable_sort(tokens_, [](const Token& a, const Token& b) {
+    return a.text.size() != b.text.size() ? a.text.size() > b.text.size() : a.text < b.text;
+  });
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    if (i == 0 || tokens_[i].text.size() != tokens_[i - 1].text.size()) of_length_.push_back(i);
+  }
+  of_length_.push_back(tokens_.size());
   for (const Token& token : tokens_) {
     if (token.text.size() == 1) {
       begins_.set(static_cast<unsigned char>(token.text[0]));
@@ -41,8 +47,12 @@ bool SpecialTokens::may_begin(std::string_view text, std::size_t position) const
 
 const SpecialTokens::Token* SpecialTokens::match_at(std::string_view text, std::size_t position) const {
   if (!may_begin(text, position)) return nullptr;
-  for (const Token& token : tokens_) {
-    if (text.substr(position, token.text.size()) == token.text) return &token;
+  for (std::size_t i = 0; i + 1 < of_length_.size(); ++i) {
+    const auto begin = tokens_.begin() + static_cast<std::ptrdiff_t>(of_length_[i]),
+               end = tokens_.begin() + static_cast<std::ptrdiff_t>(of_length_[i + 1]);
+    const std::string_view here = text.substr(position, begin->text.size());
+    const auto found = std::ranges::lower_bound(begin, end, here, {}, &Token::text);
+    if (found != end && found->text == here) return &*found;
   }
   return nullptr;
 }

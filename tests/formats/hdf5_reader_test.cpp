@@ -11,6 +11,7 @@
 #include "heddle/formats/hdf5/checksum.hpp"
 #include "heddle/formats/hdf5/column.hpp"
 #include "heddle/formats/heddle/file.hpp"
+#include "heddle/formats/heddle/history.hpp"
 #include "heddle/formats/heddle/tensor_group.hpp"
 #include "support/peak_memory.hpp"
 
@@ -366,6 +367,41 @@ std::size_t most_memory(const std::string& path) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "HDF5 reader: the columns of a history take memory together as its file may, and a provenance has few steps") {
+  const TemporaryFolder folder;
+  const std::string path = written_file(folder, [](hdf5::OutputGroup root) {
+    hdf5::OutputGroup history = root.create_group("history");
+    constexpr Index rows = 2'000'000, chunk = 1 << 16;
+    const std::vector<double> zeros(rows);
+    for (int i = 0; i < 8; ++i) {
+      hdf5::OutputDataset data = history.create_dataset(
+          std::to_string(i), {.dtype = hdf5::DType::float64, .extents = {rows}, .chunk = chunk, .compress = true});
+      data.write(std::span(zeros));
+      data.set_attribute<std::string>("xxh128", checksum_of(zeros.data(), zeros.size() * sizeof(double)));
+    }
+  });
+  CHECK(std::filesystem::file_size(path) < 500'000);
+  const auto read = [&] { read_history(InputFile(path).root().group("history")); };
+  CHECK(contains(message_of(read), "/history/1: with the columns before it has more rows than a file of "));
+  CHECK(testing::peak_memory(read) < most_memory(path));
+
+  Provenance long_story = start_provenance("end");
+  for (int i = 0; i < 20'001; ++i) long_story.earlier.push_back({std::to_string(i), "heddle", "now", {}});
+  const std::string story = folder.file("story.h5");
+  OutputFile(story, FileKind::tensors).commit(long_story);
+  CHECK(
+      contains(message_of([&] { InputFile(story).provenance(); }), "/provenance: 20002 steps with 0 inputs are more"));
+}
+
+TEST_CASE("HDF5 writer: columns of very many rows are written so that they can be read, however alike they are") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> letters(600'000, "a");
+  const std::string path =
+      written_file(folder, [&](hdf5::OutputGroup root) { write_column(root, "letters", letters); });
+  CHECK(read_column<std::string>(InputFile(path).root(), "letters") == letters);
+}
 
 TEST_CASE("HDF5 reader: a column takes memory only as its file may, however well it is compressed") {
   const TemporaryFolder folder;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "formats/files.hpp"
+#include "heddle/base/printable.hpp"
 #include "heddle/formats/files/checksum.hpp"
 #include "heddle/formats/heddle/file.hpp"
 #include "heddle/formats/heddle/provenance.hpp"
@@ -48,6 +49,17 @@ TEST_CASE("command lines are quoted so that a shell reads them back") {
   int status = 0;
   CHECK(output_of("bash -c \"$(cat <<'END'\n" + line + "\nEND\n)\"", status) ==
         "plain-word=1|two words|it's||a\n\xff'\\b|");
+}
+
+TEST_CASE("paths that are not UTF-8, or of two lines, are found again by the text that stands for them") {
+  for (const std::string path :
+       {"plain.h5", "two words.h5", "d\xe9/m\xff.h5", "a\nb", "it's\x01", "back\\slash\x02", "'"}) {
+    const std::string text = readable_path(path);
+    CHECK(is_printable(text));
+    CHECK(path_of_readable(text) == path);
+  }
+  for (const std::string other : {"$'", "$''", "$'\\x4'", "$'\\y41'", "'a'", ""})
+    CHECK(path_of_readable(other) == other);
 }
 
 TEST_CASE("created_at: ISO 8601, and SOURCE_DATE_EPOCH where it is set") {

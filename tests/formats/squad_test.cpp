@@ -6,6 +6,7 @@
 
 #include "formats/files.hpp"
 #include "heddle/formats/labelled/jsonl.hpp"
+#include "heddle/formats/labelled/span_json.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -28,6 +29,24 @@ std::string squad_message(const std::string& content) {
 }
 
 }  // namespace
+
+TEST_CASE("squad: every character of a long context is found, and its end, and nothing beyond") {
+  for (const int length : {0, 1, 255, 256, 257, 511, 512, 700}) {
+    CAPTURE(length);
+    std::string text;
+    std::vector<std::size_t> begins;
+    for (int i = 0; i < length; ++i) {
+      begins.push_back(text.size());
+      text += i % 3 == 0 ? "a" : i % 3 == 1 ? "\u00eb" : "\u65e5";
+    }
+    begins.push_back(text.size());
+    const SpanContext context(text);
+    for (std::size_t i = 0; i < begins.size(); ++i) CHECK(context.offset_of(i) == begins[i]);
+    for (const std::uint64_t beyond : {1, 2, 300, 10'000'000}) {
+      CHECK(context.offset_of(begins.size() - 1 + beyond) == std::string::npos);
+    }
+  }
+}
 
 TEST_CASE("squad: answers begin at a character, not a byte") {
   const auto questions = read_squad(

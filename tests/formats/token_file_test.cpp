@@ -99,6 +99,21 @@ TEST_CASE("token file: writing takes constant memory, and compression helps") {
   CHECK(write("compressed", 2, true) < small / 2);
 }
 
+TEST_CASE("token file: very many documents are read again, compressed, too") {
+  const TemporaryFolder folder;
+  const text::Tokenizer tokenizer(byte_tokenizer_model());
+  constexpr Index documents = 2'300'000;  // more than a file without their places may have
+  TokenFileWriter file(folder.file("x"), tokenizer, {.compress = true});
+  for (Index i = 0; i < documents; ++i) {
+    if (i % 100 == 0) file.append(std::vector<TokenId>{7}, 1);
+    file.end_document();
+  }
+  file.commit(start_provenance("test"));
+  const TokenFile read(folder.file("x"));
+  CHECK(read.documents() == documents);
+  CHECK(read.verify().empty());
+}
+
 TEST_CASE("token file: documents and the bytes of the text") {
   const TemporaryFolder folder;
   const std::string path = folder.file("tokens.h5");

@@ -58,6 +58,16 @@ TEST_CASE("outputs: the base of an adapter is an input, though only the adapter 
   corpus.must("cp train.txt base.txt && generate moved/lora.h5 -p the -o base.txt");
 }
 
+TEST_CASE("outputs: what standard input reads is an input") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o base.h5");
+  write_file(corpus.path("lines.txt"), "the cat\n");
+  const std::string says = "refusing to overwrite the input, which is read from standard input";
+  corpus.kept("lines.txt", "generate base.h5 -o lines.txt < lines.txt", says);
+  corpus.kept("lines.txt", "tokenize -t base.h5 -o ./lines.txt < lines.txt", says);
+  corpus.must("generate base.h5 -o other.txt < lines.txt && cat lines.txt | generate base.h5 -o lines.txt");
+}
+
 TEST_CASE("outputs: the models of an ensemble and their bases are inputs, though only the ensemble names them") {
   const Outputs corpus;
   corpus.must(quick + "--steps 2 -o base.h5");

@@ -131,6 +131,14 @@ finetune -q --from "${n}m.h5" --task classify --train "${n}l.tsv" -o "${n}f.h5" 
 finetune -q --from "${n}m.h5" --task classify --train "${n}l.tsv" -o "${n}b.h5" --lora-rank 1 --epochs 1
 echo 'the cat' | classify -q "${n}f.h5" - > "${n}c.txt"
 echo 'the cat' | classify -q "${n}b.h5" --base "${n}m.h5" - >> "${n}c.txt"
+echo 'the cat' | classify -q "${n}b.h5" - | cmp - <(tail -n 1 "${n}c.txt")  # which finds its base beside it
+case $n in
+  *\\*) ;;  # a backslash means something in a list
+  *)
+    finetune -q --arch bag --task classify --train "${n}l.tsv" -o "${n}x.h5" --epochs 1
+    finetune -q --ensemble "${n}f.h5,${n}x.h5" --valid "${n}l.tsv" -o "${n}e.h5" > "${n}e.txt"
+    echo 'the cat' | classify -q "${n}e.h5" - >> "${n}e.txt" ;;
+esac
 convert -q "${n}m.h5" -o "${n}hf/"
 convert -q "${n}hf" -o "${n}w.h5"
 inspect "${n}w.h5" > "${n}i.txt"

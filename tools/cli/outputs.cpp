@@ -1,5 +1,8 @@
 #include "heddle/cli/outputs.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "heddle/base/error.hpp"
@@ -17,6 +20,13 @@ bool same_file(const std::string& input, const std::string& output) {
   std::error_code absent;
   return input != "-" && output != "-" && !std::filesystem::is_character_file(output, absent) &&
          std::filesystem::equivalent(input, output, absent);
+}
+
+bool is_standard_input(const std::string& output) {
+  struct stat input {
+  }, file{};
+  return output != "-" && ::fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode) &&
+         ::stat(output.c_str(), &file) == 0 && input.st_dev == file.st_dev && input.st_ino == file.st_ino;
 }
 
 // For files that need not exist.
@@ -69,6 +79,9 @@ void keep_inputs(const std::vector<std::string>& named, const std::vector<std::s
                         ": is named as two different outputs; give one of them another name");
     }
     if (!std::filesystem::exists(outputs[i], absent)) continue;  // nothing can be lost
+    check<UsageError>(
+        !is_standard_input(outputs[i]), outputs[i],
+        ": refusing to overwrite the input, which is read from standard input; give the result another name");
     for (const std::string& input : files_read(named, arguments)) {
       check<UsageError>(!same_file(input, outputs[i]), outputs[i], ": refusing to overwrite the input ", input,
                         "; give the result another name");

@@ -49,7 +49,7 @@ class LabelledTask : public FinetuningTask {
   TaskData train_;
   std::optional<TaskData> valid_;
   data::LabelSet labels_;
-  std::vector<Index> text_keys_;  // of train_
+  std::vector<Index> text_keys_;                   // of train_
   std::vector<data::TaskExample> train_examples_;  // of fit(), until an objective has them
   std::vector<data::TaskExample> valid_examples_;
   std::optional<JudgedAnswers> best_answers_;  // of this process's evaluations

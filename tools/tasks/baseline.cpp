@@ -28,17 +28,17 @@ std::vector<double> certain(Index label, Index labels) {
 
 // The tags of words that are not those of unknown words.
 void learn_words(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
-  std::map<std::string, std::vector<Index>> counts;
+  std::map<std::string, std::map<Index, Index>> counts;  // of the tags that a word has
   for (const data::TaggedSentence& sentence : train.sentences) {
     const std::vector<Index> tags = data::tag_ids(sentence, labels, train.file);
     for (std::size_t w = 0; w < tags.size(); ++w) {
-      const auto of_word = counts.try_emplace(sentence.words[w], static_cast<std::size_t>(labels.size()), 0).first;
-      ++of_word->second[static_cast<std::size_t>(tags[w])];
+      ++counts[sentence.words[w]][tags[w]];
     }
   }
   const Index usual = most_frequent(task.label_counts);
   for (const auto& [word, of_word] : counts) {
-    const Index tag = most_frequent(of_word);
+    const Index tag =
+        std::ranges::max_element(of_word, {}, &std::pair<const Index, Index>::second)->first;  // the first of these
     if (tag == usual || !is_printable(word) || word.empty() || task.words.size() == most_words) continue;
     task.words.push_back(word);
     task.word_tags.push_back(tag);

@@ -22,7 +22,11 @@ std::vector<std::string> lines_up_to(const std::string& path, Index last_step) {
   std::ifstream old(path);
   for (std::string line; std::getline(old, line);) {
     const Json entry = Json::parse(line, nullptr, false);
-    if (entry.is_object() && entry.value("step", Index{0}) <= last_step) kept.push_back(line);
+    if (!entry.is_object()) continue;
+    const auto step = entry.find("step");
+    if (step == entry.end() || (step->is_number() && step->get<double>() <= static_cast<double>(last_step))) {
+      kept.push_back(line);
+    }
   }
   return kept;
 }

@@ -11,6 +11,14 @@
 
 using namespace heddle;
 
+TEST_CASE("replaced: every occurrence, from the left, once") {
+  CHECK(replaced("", "a", "b").empty());
+  CHECK(replaced("abcab", "ab", "x") == "xcx");
+  CHECK(replaced("aaa", "aa", "b") == "ba");
+  CHECK(replaced("aa", "a", "aa") == "aaaa");
+  CHECK(replaced("none", "x", "y") == "none");
+}
+
 TEST_CASE("philox: the published test vectors") {
   // Known answers of Random123's Philox4x32-10.
   CHECK(philox({0, 0, 0, 0}, {0, 0}) == std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8});

@@ -1,10 +1,12 @@
 #include "heddle/text/vocabulary.hpp"
+#include "heddle/text/special_tokens.hpp"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 
 #include "heddle/base/error.hpp"
+#include "heddle/text/special_tokens.hpp"
 #include "libcore/text/samples.hpp"
 
 using namespace heddle;
@@ -17,6 +19,23 @@ TokenizerModel small_model(TokenizerKind kind) {
 }
 
 }  // namespace
+
+TEST_CASE("special tokens: the longest that begins at a place is found, among many of all lengths") {
+  std::vector<SpecialTokens::Token> tokens;
+  for (int i = 0; i < 2000; ++i) tokens.push_back({"x" + std::to_string(i), i});
+  tokens.push_back({"<a>", 3000});
+  const SpecialTokens special(tokens);
+  for (int i = 0; i < 2000; ++i) {
+    const std::string token = "x" + std::to_string(i), text = "so <" + token + "y";
+    const auto match = special.find(text, 0);
+    REQUIRE(match);
+    CHECK(match->id == i);
+    CHECK(text.substr(match->begin, match->end - match->begin) == token);
+  }
+  CHECK(special.find("x19999", 0)->id == 1999);
+  CHECK(special.find("x1 <a>", 1)->id == 3000);
+  CHECK_FALSE(special.find("x <a x", 0));
+}
 
 TEST_CASE("vocabulary: tokens by bytes and by spelling") {
   const Vocabulary vocabulary(small_model(TokenizerKind::bpe));
