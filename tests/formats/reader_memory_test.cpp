@@ -68,6 +68,11 @@ std::string with_length(const std::string& header) {
 const std::string bpe_begin =
     R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "model": {"type": "BPE", )";
 
+// A tokenizer whose list of pieces, at the end, is read: one with other parts is refused before.
+const std::string unigram_begin =
+    R"({"pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "Metaspace", )"
+    R"("replacement": "\u2581", "add_prefix_space": true}]}, "model": {"type": "Unigram", "unk_id": 0, "vocab": [)";
+
 }  // namespace
 
 TEST_CASE("memory: documents of JSON") {
@@ -87,8 +92,7 @@ TEST_CASE("memory: tokenizer.json") {
   for (const auto& [what, part] : hostile_lists()) {
     for (
         const std::string& begin :
-        {std::string(R"({"model": {"type": "BPE", "vocab": {}, "merges": [)"),
-         std::string(R"({"model": {"type": "Unigram", "vocab": [)"),
+        {bpe_begin + R"("vocab": {"a": 0}, "merges": [)", unigram_begin,
          std::string(
              R"({"model": {"type": "WordPiece", "vocab": {}}, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [)"),
          bpe_begin + R"("vocab": {"a": 0}, "merges": []}, "added_tokens": [)"}) {
@@ -96,12 +100,14 @@ TEST_CASE("memory: tokenizer.json") {
       const std::string end = begin.find("added") != begin.npos ? "]}" : "]}}";
       write_bytes(path, repeated(part, begin, end));
       check_bounded(what, file_bytes, [&] { load_tokenizer(path); });
+      CHECK_FALSE(tests::contains(tests::message_of([&] { load_tokenizer(path); }), "no tokenizer of type"));
     }
   }
   write_bytes(path, repeated("\"#\":#,", bpe_begin + R"("merges": [], "vocab": {)", "}}}"));
   check_bounded("BPE", file_bytes, [&] { load_tokenizer(path); });
-  write_bytes(path, repeated(R"(["#",0],)", R"({"model": {"type": "Unigram", "vocab": [)", "]}}"));
+  write_bytes(path, repeated(R"(["#",0],)", unigram_begin, "]}}"));
   check_bounded("Unigram", file_bytes, [&] { load_tokenizer(path); });
+  CHECK_NOTHROW(load_tokenizer(path));
   write_bytes(path, repeated(R"({"id":#,"content":"#"},)",
                              bpe_begin + R"("vocab": {}, "merges": []}, "added_tokens": [)", "]}"));
   check_bounded("added tokens", file_bytes, [&] { load_tokenizer(path); });
