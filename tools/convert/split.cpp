@@ -285,7 +285,10 @@ Texts cut(const TaskData& data, std::string_view content, const std::vector<Inde
 // The paragraphs of SQuAD's document, each with all of its questions. Those without any are left out.
 Texts cut_paragraphs(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
   std::map<std::string, Index> part_of_context;
-  for (std::size_t i = 0; i < parts.size(); ++i) part_of_context[*data.questions[i].context] = parts[i];
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto& context = data.questions[i].context;
+    if (i == 0 || context != data.questions[i - 1].context) part_of_context[*context] = parts[i];
+  }
   const auto document = formats::Json::parse(without_byte_order_mark(content));
   Texts texts;
   for (std::size_t part = 0; part < texts.size(); ++part) {

@@ -98,8 +98,14 @@ std::vector<data::Unit> units_of(const TaskData& data) {
     for (const std::string& word : sentence.words) key.add(word);
     units.push_back({.key = key.value()});
   }
+  const std::string* known = nullptr;  // questions about one context follow one another
   for (const data::SpanQuestion& question : data.questions) {
-    units.push_back({.key = data::ContentKey().add(trimmed(*question.context, white_space)).value()});
+    if (question.context.get() == known) {
+      units.push_back(units.back());
+      continue;
+    }
+    known = question.context.get();
+    units.push_back({.key = data::ContentKey().add(trimmed(*known, white_space)).value()});
   }
   return units;
 }
