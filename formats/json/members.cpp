@@ -39,14 +39,15 @@ std::size_t member_length(std::string_view text) {
 
 std::vector<SpelledMember> spelled_members(std::string_view object) {
   std::vector<SpelledMember> members;
-  for (std::string_view rest = trimmed(object, json_blanks).substr(1);;) {
+  // What may stand before the object, blanks and a byte order mark, has no brace.
+  for (std::string_view rest = object.substr(object.find('{') + 1);;) {
     const std::size_t length = member_length(rest);
     const std::string_view whole = trimmed(rest.substr(0, length), json_blanks);
     if (whole.empty()) return members;
     const std::string_view key = whole.substr(0, string_length(whole));
     const nlohmann::json name = nlohmann::json::parse(key, nullptr, /*allow_exceptions=*/false);
     members.push_back({name.is_string() ? name.get<std::string>() : std::string(key), whole});
-    if (rest[length] == '}') return members;
+    if (length == rest.size() || rest[length] == '}') return members;
     rest.remove_prefix(length + 1);
   }
 }

@@ -1,5 +1,6 @@
 // JSON of strangers: what is taken, what is refused and where, and names of places.
 #include "formats/files.hpp"
+#include "heddle/formats/json/members.hpp"
 #include "heddle/formats/json/node.hpp"
 
 using namespace heddle;
@@ -13,6 +14,15 @@ std::string refusal(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("JSON: members are those of the object, whatever stands before its brace") {
+  const std::vector<std::string> keys{"b"};
+  const std::string object = R"({ "a": "x\"}", "b": [1, {"c": 2}] , "d" :null})";
+  for (const std::string before : {"", " \t", "\xEF\xBB\xBF", "\xEF\xBB\xBF "}) {
+    CHECK(members_except(before + object + " ", keys) == R"("a": "x\"}","d" :null)");
+    CHECK(members_except(before + "{}", keys).empty());
+  }
+}
 
 TEST_CASE("JSON: values of every kind") {
   const JsonDocument document(
