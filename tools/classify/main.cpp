@@ -80,22 +80,11 @@ class Classifier {
     if (task == Task::span) refuse({"threshold"}, arguments_, reason + "; questions have --null-threshold");
   }
 
-  // Of a part of a file the rest may well be the training data.
-  void warn_of_training_data(const TaskData& data) const {
-    std::optional<std::string> warning;
-    if (options_.folds == 0) warning = trained_on_warning(path_, model_paths_);
-    for (std::size_t m = 0; m < models_->size() && !warning; ++m) {
-      warning = known_texts_warning(data, models_->path(m), models_->task_of(m));
-    }
-    if (warning) arguments_.warn(*warning);
-  }
-
   formats::Gold gold() const { return options_.evaluate ? formats::Gold::given : formats::Gold::absent; }
 
   void with_task_model() {
     models_.emplace(arguments_.operand("MODEL"), options_.base);
     const Ensemble& models = *models_;
-    for (std::size_t m = 0; m < models.size(); ++m) model_paths_.push_back(models.path(m));
     const models::TaskConfig& task = models.task();
     const data::LabelSet& labels = models.labels();
     refuse_for(task.task);
@@ -205,7 +194,11 @@ class Classifier {
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const TaskData data = part_of(all, {options_.folds, options_.fold, seed}, Side::inside);
     check_metric(data, task, labels, options_.metric);
-    if (options_.zero_shot.labels.empty()) warn_of_training_data(data);
+    if (models_) {
+      // Of a part of a file the rest may well be the training data.
+      const std::string file = options_.folds == 0 ? path_ : "";
+      if (const auto warning = training_data_warning(*models_, data, file)) arguments_.warn(*warning);
+    }
     if (const auto warning = one_label_warning(data, task.task, labels)) arguments_.warn(*warning);
     const std::optional<Baseline> baseline =
         baseline_ ? Baseline{options_.baseline, baseline_(data)} : baseline_of(data, task, labels);
@@ -224,9 +217,8 @@ class Classifier {
   const cli::Arguments& arguments_;
   const ClassifyOptions& options_;
   std::string path_;
-  std::optional<Ensemble> models_;        // fine-tuned ones
-  std::vector<std::string> model_paths_;  // of these
-  Answerer baseline_;                     // of --baseline
+  std::optional<Ensemble> models_;  // fine-tuned ones
+  Answerer baseline_;               // of --baseline
   cli::Output output_;
 };
 

@@ -68,16 +68,12 @@ std::string comparison(const Judgement& judgement, const Baseline& rival) {
                      ", on the examples that the weights are from");
 }
 
-void warn_of_slips(const TaskData& data, const Ensemble& models, const std::vector<std::string>& files,
-                   const std::string& path, const cli::Arguments& arguments) {
+void warn_of_slips(const TaskData& data, const Ensemble& models, const std::string& path,
+                   const cli::Arguments& arguments) {
   const models::Task task = models.task().task;
   if (const auto warning = one_label_warning(data, task, models.labels())) arguments.warn(*warning);
   if (const auto warning = small_validation_warning(data, task)) arguments.warn(*warning);
-  std::optional<std::string> known = trained_on_warning(path, files);
-  for (std::size_t m = 0; m < models.size() && !known; ++m) {
-    known = known_texts_warning(data, models.path(m), models.task_of(m));
-  }
-  if (known) arguments.warn(*known);
+  if (const auto warning = training_data_warning(models, data, path)) arguments.warn(*warning);
 }
 
 }  // namespace
@@ -92,7 +88,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
       arguments.open_text(options.valid),
       {settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, formats::Gold::given});
   check_metric(data, task, models.labels(), settings.metric);
-  warn_of_slips(data, models, files, options.valid, arguments);
+  warn_of_slips(data, models, options.valid, arguments);
   std::vector<TaskAnswers> answers;
   data::OverlongTexts overlong{settings.overlong};
   for (std::size_t m = 0; m < models.size(); ++m) {

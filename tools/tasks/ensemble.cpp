@@ -7,6 +7,7 @@
 #include "heddle/cli/model_files.hpp"
 #include "heddle/decoding/pool.hpp"
 #include "heddle/formats/heddle/ensemble_file.hpp"
+#include "tools/tasks/warnings.hpp"
 
 namespace heddle {
 
@@ -154,6 +155,17 @@ TaskAnswers Ensemble::pool(const std::vector<TaskAnswers>& answers) const {
     pool.numbers.push_back(mean);
   }
   return pool;
+}
+
+std::optional<std::string> training_data_warning(const Ensemble& models, const TaskData& data,
+                                                 const std::string& file) {
+  std::vector<std::string> paths;
+  for (std::size_t m = 0; m < models.size(); ++m) paths.push_back(models.path(m));
+  std::optional<std::string> warning = trained_on_warning(file, paths);
+  for (std::size_t m = 0; m < models.size() && !warning; ++m) {
+    warning = known_texts_warning(data, models.path(m), models.task_of(m));
+  }
+  return warning;
 }
 
 std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskAnswers>& answers,

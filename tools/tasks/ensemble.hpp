@@ -1,6 +1,7 @@
 // Fine-tuned models that predict together: one, or several whose predictions are pooled (heddle/decoding/pool.hpp).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,10 @@ class Ensemble {
   std::vector<double> weights_;
   data::LabelSet labels_;
 };
+
+// Where one of the models was trained on the file, or else on some of the texts, the first warning that says so
+// (warnings.hpp). An empty name is no file.
+std::optional<std::string> training_data_warning(const Ensemble& models, const TaskData& data, const std::string& file);
 
 // The weights with which the pool of the models predicts the gold answers best (decoding::pool_weights, of every word
 // for tags; decoding::mean_weights for numbers). Throws UsageError for spans.
