@@ -25,24 +25,28 @@ std::string key_text(std::string_view key) {
   return plain ? std::string(key) : concatenate(text::quoted(key));
 }
 
-std::string quoted_json(std::string_view text) {
-  return nlohmann::json(text).dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+enum class Spelling { ascii, utf8 };
+
+std::string quoted_json(std::string_view text, Spelling spelling) {
+  return nlohmann::json(text).dump(-1, ' ', spelling == Spelling::ascii, nlohmann::json::error_handler_t::replace);
 }
 
-// Appends the value as compact JSON; stops a little after `most` bytes.
-void append_json(const JsonDocument& document, std::size_t index, std::size_t most, std::string& text) {
+// Appends the value as compact JSON; stops a little after the text has `most` bytes.
+void append_json(const JsonDocument& document, std::size_t index, Spelling spelling, std::size_t most,
+                 std::string& text) {
   const JsonDocument::Value& value = document.values()[index];
+  const auto characters = [&](std::size_t of) { return document.characters(document.values()[of]).substr(0, most); };
   if (value.kind == Kind::text) {
-    text += quoted_json(document.characters(value).substr(0, most));
+    text += quoted_json(characters(index), spelling);
   } else if (value.kind != Kind::list && value.kind != Kind::object) {
-    text += document.characters(value).substr(0, most);
+    text += characters(index);
   } else {
     const bool is_object = value.kind == Kind::object;
     text += is_object ? '{' : '[';
     for (std::size_t i = index + 1; i < value.size && text.size() <= most; i = next_of(document.values(), i)) {
       if (i > index + 1) text += ',';
-      if (is_object) text += quoted_json(document.characters(document.values()[i++]).substr(0, most)) + ":";
-      append_json(document, i, most, text);
+      if (is_object) text += quoted_json(characters(i++), spelling) + ":";
+      append_json(document, i, spelling, most, text);
     }
     text += is_object ? '}' : ']';
   }
@@ -81,10 +85,17 @@ std::string JsonNode::shown() const {
   constexpr std::size_t most = 60;
   if (is_absent()) return "null";
   std::string text;
-  append_json(*document_, index_, most, text);
+  append_json(*document_, index_, Spelling::ascii, most, text);
   if (text.size() <= most) return text;
   text.resize(most);
   return text.append("…");
+}
+
+std::string JsonNode::json() const {
+  if (is_absent()) return "null";
+  std::string text;
+  append_json(*document_, index_, Spelling::utf8, text.max_size(), text);
+  return text;
 }
 
 bool JsonNode::is_count() const {

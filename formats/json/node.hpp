@@ -61,7 +61,9 @@ class JsonNode {
   void expect(const nlohmann::json& wanted) const;
   void expect_any_of(std::initializer_list<nlohmann::json> wanted) const;
   [[noreturn]] void refuse(const std::string& problem) const;
-  // The value as JSON, cut where it is long.
+  // The value as compact JSON, in UTF-8, with members in their order and numbers as they are written.
+  std::string json() const;
+  // The value as ASCII JSON, cut where it is long.
   std::string shown() const;
 
  private:

@@ -65,21 +65,25 @@ bool is_printable(std::string_view text) {
 }
 
 std::string printable_json(const std::string& json) {
-  constexpr std::string_view first_bytes = "\x7F\xC2", digits = "0123456789abcdef";
-  if (json.find_first_of(first_bytes) == json.npos) return json;
+  // Control characters below U+0020 are escaped in any JSON; the others begin with these bytes.
+  constexpr std::string_view first_bytes = "\x7F\xC2\xE2", digits = "0123456789abcdef";
   std::string shown;
-  shown.reserve(json.size());
-  for (std::size_t at = 0; at < json.size(); ++at) {
-    const bool two_bytes = json[at] == first_bytes[1] && at + 1 < json.size();
-    const auto code = static_cast<unsigned char>(json[at + (two_bytes ? 1 : 0)]);
-    if (json[at] == first_bytes[0] || (two_bytes && code < 0xA0)) {
-      shown += {'\\', 'u', '0', '0', digits[code >> 4], digits[code & 15]};
-      at += two_bytes ? 1 : 0;
+  std::string_view rest = json;
+  while (true) {
+    const std::size_t plain = rest.find_first_of(first_bytes);
+    shown += rest.substr(0, plain);
+    if (plain == rest.npos) return shown;
+    rest.remove_prefix(plain);
+    const std::size_t length = character_length(rest);
+    const std::string_view character = rest.substr(0, std::max<std::size_t>(length, 1));
+    const std::uint32_t code = length > 0 ? code_of(character) : 0;
+    if (length > 0 && controls(code)) {
+      shown += {'\\', 'u', digits[code >> 12], digits[code >> 8 & 15], digits[code >> 4 & 15], digits[code & 15]};
     } else {
-      shown += json[at];
+      shown += character;
     }
+    rest.remove_prefix(character.size());
   }
-  return shown;
 }
 
 }  // namespace heddle

@@ -20,7 +20,7 @@ bool is_printable(std::string_view text);
 // for marks that combine with the character before, as utf8proc defines them.
 std::size_t display_width(std::string_view text);
 
-// The same of JSON, in which \u00HH means what U+007F to U+009F do.
+// The same of JSON, in which \uHHHH means the character.
 std::string printable_json(const std::string& json);
 
 }  // namespace heddle

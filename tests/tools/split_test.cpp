@@ -92,16 +92,18 @@ TEST_CASE("split: every part has every class, and a part without a share has no 
 TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
   const SmallCorpus corpus;
   std::string objects, pairs, sentences, articles;
+  std::vector<std::string> articles_one_by_one;
   for (int i = 0; i < 40; ++i) {
     const std::string n = std::to_string(i), label = i % 2 == 0 ? "a" : "b";
     objects += "{ \"id\":" + n + ".0, \"text\":\"t" + n + "\",\"label\":\"" + label + "\"}\n";
     pairs += label + "\tone " + n + "\ttwo\n";
     sentences += "# sent " + n + "\n1\tw" + n + "\t_\tNOUN\t_\t_\t0\t_\t_\t_\n2\tis\t_\t" +
                  (i % 2 == 0 ? "VERB" : "AUX") + "\t_\t_\t0\t_\t_\t_\n2.1\tit\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
-    articles += std::string(i == 0 ? "" : ",") + R"({"title":"t)" + n + R"(","paragraphs":[{"context":"who is )" + n +
-                R"(","qas":[{"id":"x)" + n +
-                R"(","question":"q","answers":[{"text":"who","answer_start":0}]},{"id":"y)" + n +
-                R"(","question":"r","answers":[{"text":"is","answer_start":4}]}]}]})";
+    articles_one_by_one.push_back(
+        R"({"title":"t)" + n + R"(","paragraphs":[{"context":"who is \"é\" )" + n + R"(","qas":[{"id":"x)" + n +
+        R"(","question":"q","answers":[{"text":"who","answer_start":0}],"score":1.50},{"id":"y)" + n +
+        R"(","question":"r","answers":[{"text":"is","answer_start":4}]}]}],"source":null})");
+    articles += (i == 0 ? "" : ",") + articles_one_by_one.back();
   }
   write_file(corpus.path("o.jsonl"), objects);
   write_file(corpus.path("p.tsv"), pairs);
@@ -125,13 +127,18 @@ TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
   }
   corpus.must("convert -q q.json --split 50,25,25 -o squad");
   std::size_t articles_found = 0;
+  std::string paragraphs;
   for (const std::string& name : part_names) {
     const auto document = parse_json(part(corpus, "squad", name + ".json"));
     CHECK(document["version"] == "1");
+    const std::string text = part(corpus, "squad", name + ".json");
+    CHECK(text.starts_with(R"({"version":"1","data":[{"title":"t)"));
+    paragraphs += text;
     articles_found += document["data"].size();
     for (const auto& article : document["data"]) CHECK(article["paragraphs"][0]["qas"].size() == 2);
   }
   CHECK(articles_found == 40);
+  for (const std::string& article : articles_one_by_one) CHECK(contains(paragraphs, article));
 }
 
 TEST_CASE("split: what cannot be split is refused, with file and line, and nothing is written") {

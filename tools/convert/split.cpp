@@ -4,9 +4,11 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 #include "heddle/data/folds.hpp"
 #include "heddle/formats/archives/json_archive.hpp"
@@ -282,29 +284,42 @@ Texts cut(const TaskData& data, std::string_view content, const std::vector<Inde
   return texts;
 }
 
-// The paragraphs of SQuAD's document, each with all of its questions. Those without any are left out.
-Texts cut_paragraphs(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
-  std::map<std::string, Index> part_of_context;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto& context = data.questions[i].context;
-    if (i == 0 || context != data.questions[i - 1].context) part_of_context[*context] = parts[i];
+// An object as JSON, with `list` in place of the value of `key`.
+std::string with_list(const formats::JsonNode& object, std::string_view key, const std::string& list) {
+  std::string text;
+  for (const formats::JsonNode& member : object.members()) {
+    text += concatenate(text.empty() ? "{" : ",", formats::Json(member.key()).dump(), ":",
+                        member.key() == key ? "[" + list + "]" : member.json());
   }
-  const auto document = formats::Json::parse(without_byte_order_mark(content));
+  return text + "}";
+}
+
+// SQuAD's document with the paragraphs that `belongs` accepts. Articles without any are left out.
+std::string some_paragraphs(const formats::JsonNode& document,
+                            const std::function<bool(const formats::JsonNode& paragraph)>& belongs) {
+  std::string articles;
+  for (const formats::JsonNode& article : document["data"].list()) {
+    std::string paragraphs;
+    for (const formats::JsonNode& paragraph : article["paragraphs"].list()) {
+      if (belongs(paragraph)) paragraphs += (paragraphs.empty() ? "" : ",") + paragraph.json();
+    }
+    if (paragraphs.empty()) continue;
+    articles += (articles.empty() ? "" : ",") + with_list(article, "paragraphs", paragraphs);
+  }
+  return with_list(document, "data", articles) + "\n";
+}
+
+// The paragraphs of each part, each with all of its questions. Those without any are left out.
+Texts cut_paragraphs(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
+  std::unordered_map<std::string_view, Index> part_of_context;
+  for (std::size_t i = 0; i < parts.size(); ++i) part_of_context.emplace(*data.questions[i].context, parts[i]);
+  const formats::JsonDocument document(std::string(without_byte_order_mark(content)), data.file);
   Texts texts;
   for (std::size_t part = 0; part < texts.size(); ++part) {
-    formats::Json whole = document;
-    whole["data"] = formats::Json::array();
-    for (const formats::Json& article : document["data"]) {
-      formats::Json some = article;
-      some["paragraphs"] = formats::Json::array();
-      for (const formats::Json& paragraph : article["paragraphs"]) {
-        const auto found = part_of_context.find(paragraph["context"].get<std::string>());
-        if (found != part_of_context.end() && found->second == static_cast<Index>(part))
-          some["paragraphs"].push_back(paragraph);
-      }
-      if (!some["paragraphs"].empty()) whole["data"].push_back(std::move(some));
-    }
-    texts[part] = whole.dump() + "\n";
+    texts[part] = some_paragraphs(formats::JsonNode(document), [&](const formats::JsonNode& paragraph) {
+      const auto found = part_of_context.find(paragraph["context"].text());
+      return found != part_of_context.end() && found->second == static_cast<Index>(part);
+    });
   }
   return texts;
 }
