@@ -41,11 +41,12 @@ AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(
 }
 
 void AtomicDirectory::commit() {
-  sync_directory(temporary());
+  sync_directory(temporary(), path_);
   if (::rename(temporary().c_str(), path_.c_str()) != 0) throw_system_error(path_, "create");
   temporary_.renamed();
-  const std::string parent = std::filesystem::path(path_).parent_path().string();
-  sync_directory(parent.empty() ? "." : parent);
+  std::string parent = std::filesystem::path(path_).parent_path().string();
+  if (parent.empty()) parent = ".";
+  sync_directory(parent, parent);
 }
 
 }  // namespace heddle::formats

@@ -38,10 +38,10 @@ std::string follow_links(const std::string& path) {
   return target.string();
 }
 
-void sync_directory(const std::string& directory) {
-  const Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), directory);
+void sync_directory(const std::string& directory, const std::string& name) {
+  const Descriptor handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
   if (handle.number() < 0) return;  // a directory may be writable and not readable
-  if (::fsync(handle.number()) != 0 && errno != EINVAL) throw_system_error(directory, "flush the directory");
+  if (::fsync(handle.number()) != 0 && errno != EINVAL) throw_system_error(name, "flush the directory");
 }
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path), target_(follow_links(path)) {
@@ -83,7 +83,8 @@ void AtomicFile::commit() {
   file_.close();
   if (::rename(temporary().c_str(), target_.c_str()) != 0) throw_system_error(path_, "replace");
   temporary_.renamed();
-  sync_directory(directory_of(target_));
+  const std::string directory = directory_of(target_);
+  sync_directory(directory, directory);
 }
 
 }  // namespace heddle::formats

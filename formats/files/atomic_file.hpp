@@ -10,8 +10,8 @@
 namespace heddle::formats {
 
 // Flushes the names in a directory to disk, so that a renaming survives a crash. Does nothing on file systems that
-// cannot.
-void sync_directory(const std::string& directory);
+// cannot. Errors call it by the name.
+void sync_directory(const std::string& directory, const std::string& name);
 
 // The target of a symbolic link, whether it exists or not; other paths unchanged.
 std::string follow_links(const std::string& path);

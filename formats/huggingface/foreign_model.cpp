@@ -144,8 +144,10 @@ Safetype stored_type(const Tensor& tensor, WeightType type) {
   return type == WeightType::f16 && tensor.rank() == 2 && tensor.shape()[0] > 1 ? Safetype::f16 : Safetype::f32;
 }
 
-const char* torch_name(WeightType type) {
-  return type == WeightType::f16 ? "float16" : type == WeightType::bf16 ? "bfloat16" : "float32";
+// The type of the matrices; vectors are f32 beside any.
+const char* torch_name(const std::vector<SafetensorOutput>& tensors) {
+  const auto has = [&](Safetype type) { return std::ranges::count(tensors, type, &SafetensorOutput::type) > 0; };
+  return has(Safetype::f16) ? "float16" : has(Safetype::bf16) ? "bfloat16" : "float32";
 }
 
 }  // namespace
@@ -211,11 +213,11 @@ void write_model_directory(const std::string& path, const ModelParts& parts, Wei
                    "heddle does not write into directories; give -o the name of a model file");
   Written written = express(parts);
   written.json["model_type"] = written.architecture->model_type;
-  written.json["torch_dtype"] = torch_name(type);
   std::vector<SafetensorOutput> tensors;
   for (const NamedTensor& tensor : to_foreign(written.architecture->tensors, complete(parts.weights, written.config))) {
     tensors.push_back({tensor.name, tensor.value, stored_type(tensor.value, type)});
   }
+  written.json["torch_dtype"] = torch_name(tensors);
   const bool reads_sources = parts.config.as<models::SourceConfig>() != nullptr;
   write_directory_tokenizer(path, reads_sources ? with_text_end(parts.tokenizer) : parts.tokenizer);
   // Transformers requires this entry.

@@ -52,6 +52,10 @@ Json tokenizer_config(const TokenizerModel& tokenizer) {
   }
   json["bos_token"] = kind == Class::roberta ? json["cls_token"] : json["eos_token"];
   if (kind == Class::gpt2 && json["unk_token"].is_null()) json["unk_token"] = json["eos_token"];
+  // Without it, texts come with the numbers of segments, which models without segments refuse or take for tokens.
+  if (kind == Class::fast && tokenizer.classification < 0) {
+    json["model_input_names"] = Json::array({"input_ids", "attention_mask"});
+  }
   if (kind != Class::bert) return json;
   json["do_lower_case"] = tokenizer.lowercase;
   json["strip_accents"] = tokenizer.strip_accents;

@@ -173,8 +173,10 @@ Json Writer::post_processor() const {
   Json pair = single;
   add_token(single, model_.separator, 0);
   for (Index i = 0; i < model_.pair_separators; ++i) add_token(pair, model_.separator, 0);
-  add_text(pair, "B", 1);
-  add_token(pair, model_.separator, 1);
+  // As BERT's second texts; RoBERTa's and T5's are in the first segment.
+  const int second = model_.classification >= 0 && model_.pair_separators == 1 ? 1 : 0;
+  add_text(pair, "B", second);
+  add_token(pair, model_.separator, second);
   return of_type("TemplateProcessing", {{"single", single}, {"pair", pair}, {"special_tokens", tokens}});
 }
 

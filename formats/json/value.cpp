@@ -1,5 +1,7 @@
 #include "heddle/formats/json/value.hpp"
 
+#include <cmath>
+
 #include "heddle/formats/archives/text_archive.hpp"
 
 namespace heddle::formats {
@@ -33,8 +35,11 @@ std::string name_member(const JsonNode& object, const char* name, const std::str
                                             : concatenate(": has no text or number \"", name, "\""));
   if (value.is_text()) return std::string(value.text());
   if (value.is_flag()) return text_of(value.flag());
-  const bool whole = value.digits().find_first_of(".eE") == std::string_view::npos;
-  return whole ? std::string(value.digits()) : text_of(value.real());
+  if (value.digits().find_first_of(".eE") == std::string_view::npos) return std::string(value.digits());
+  constexpr double exact = 0x1p53;  // below it, doubles are all whole numbers
+  const double number = value.real();
+  const bool is_whole = number == std::trunc(number) && std::abs(number) < exact;
+  return is_whole ? std::to_string(static_cast<Index>(number)) : text_of(number);
 }
 
 }  // namespace heddle::formats

@@ -42,7 +42,7 @@ class Adadelta : public Optimizer {
     slices_.for_each(Idle::moves, [&](const Slice& slice) {
       const AdadeltaConstants constants{static_cast<Real>(options_.beta2), static_cast<Real>(options_.epsilon),
                                         static_cast<Real>(step.learning_rate) * slice.rate,
-                                        slice.decays ? static_cast<Real>(options_.weight_decay) : Real(0),
+                                        slice.decays ? static_cast<Real>(options_.decay()) : Real(0),
                                         static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, {slice.state[0], slice.state[1]}, slice.count);
     });

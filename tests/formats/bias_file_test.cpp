@@ -68,6 +68,7 @@ TEST_CASE("bias tests: what is wrong, and in which line") {
   CHECK(message(templates + "target = they") == "t.txt:9: there are 3 targets, but exactly two are compared");
   CHECK(message(weat + "a = love") == "t.txt:6: 'love' is already in line 4; each text counts once");
   CHECK(message(weat + "y = rose") == "t.txt:6: 'rose' is already in line 2; each text counts once");
+  CHECK(message(weat + "b = love") == "t.txt:6: 'love' is already in line 4; each text counts once");
   CHECK(message(templates + "attribute = nurse") == "t.txt:9: 'nurse' is already in line 5; each text counts once");
   CHECK(message(weat + weat) == "t.txt:6: there is a section [weat flowers and insects] in line 1 already");
   CHECK(message(templates + "template = [TARGET] [TARGET] [ATTRIBUTE]") ==

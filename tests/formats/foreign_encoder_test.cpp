@@ -17,6 +17,15 @@ const models::EncoderConfig& encoder_config(const ModelParts& parts) {
   return *parts.config.as<models::EncoderConfig>();
 }
 
+// Which token a written directory gives to each role.
+void check_roles(const TemporaryFolder& folder, const json& expected) {
+  json written = json::parse(read_bytes(folder.file("tokenizer_config.json")));
+  for (const auto& [role, token] : expected.items()) {
+    CAPTURE(role);
+    CHECK(written[role] == token);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("BERT from a directory: pieces, hidden states and filled-in words are PyTorch's") {
@@ -64,6 +73,20 @@ TEST_CASE("BERT to a directory and back: the same weights to the bit, the same n
       written.emplace(tensor.name, to_tensor(tensor).elements());
     }
     CHECK(written == original);
+    const json before = json::parse(read_bytes(path + "/config.json"));
+    json after = json::parse(read_bytes(folder.file("config.json")));
+    for (const auto& [name, value] : before.items()) {
+      CAPTURE(name);
+      CHECK(after[name] == value);
+    }
+    check_roles(folder, {{"tokenizer_class", "BertTokenizer"},
+                         {"unk_token", "[UNK]"},
+                         {"cls_token", "[CLS]"},
+                         {"sep_token", "[SEP]"},
+                         {"mask_token", "[MASK]"},
+                         {"pad_token", "[PAD]"},
+                         {"do_lower_case", parts.tokenizer.lowercase},
+                         {"strip_accents", parts.tokenizer.strip_accents}});
   }
 }
 
@@ -177,12 +200,24 @@ TEST_CASE("RoBERTa to a directory and back; its tokenizer from either kind of fi
   CHECK(parts.tokenizer.mask == 260);
   CHECK(parts.tokenizer.classification == 0);
   CHECK(parts.tokenizer.separator == 2);
+  CHECK(parts.tokenizer.pair_separators == 2);
   CHECK(parts.tokenizer.padding == 1);
   const models::Encoder model(config, 1);
   parts.weights = named_tensors(model.parameters());
   write_model_directory(folder.path().string(), parts, WeightType::keep);
   const ModelParts again = read(folder.path().string());
   CHECK(equal(again, parts));
+  json written = json::parse(read_bytes(folder.file("config.json")));
+  CHECK(written["bos_token_id"] == 0);
+  CHECK(written["pad_token_id"] == 1);
+  CHECK(written["eos_token_id"] == 2);
+  check_roles(folder, {{"tokenizer_class", "RobertaTokenizer"},
+                       {"bos_token", "<s>"},
+                       {"eos_token", "</s>"},
+                       {"cls_token", "<s>"},
+                       {"sep_token", "</s>"},
+                       {"mask_token", "<mask>"},
+                       {"pad_token", "<pad>"}});
   for (const auto& one : {again.tokenizer, parts.tokenizer}) {
     CHECK(text::Tokenizer(one).encode("a <mask>").size() == 2);
   }

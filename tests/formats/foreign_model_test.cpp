@@ -1,4 +1,7 @@
 // GPT-2 in Hugging Face's directories, and what is the same for all models in them.
+#include <cstdint>
+#include <cstring>
+
 #include "formats/foreign_models.hpp"
 #include "formats/golden.hpp"
 #include "formats/samples.hpp"
@@ -14,6 +17,14 @@ namespace {
 models::DecoderConfig& decoder_config(ModelParts& parts) {
   REQUIRE(parts.config.as<models::DecoderConfig>() != nullptr);
   return *parts.config.as<models::DecoderConfig>();
+}
+
+json safetensors_header(const std::string& path) {
+  const std::string bytes = read_bytes(path);
+  std::uint64_t length = 0;
+  REQUIRE(bytes.size() > sizeof(length));
+  std::memcpy(&length, bytes.data(), sizeof(length));
+  return json::parse(bytes.substr(sizeof(length), length));
 }
 
 }  // namespace
@@ -69,15 +80,47 @@ TEST_CASE("GPT-2 to a directory and back: the same weights to the bit, the same 
   }
 }
 
+TEST_CASE("GPT-2 to a directory: what other programs need beside the weights") {
+  for (const std::string& path : fixtures("gpt2")) {
+    CAPTURE(path);
+    const TemporaryFolder folder;
+    write_model_directory(folder.path().string(), read(path), WeightType::keep);
+    // Transformers refuses weights without this entry.
+    CHECK(safetensors_header(folder.file("model.safetensors"))["__metadata__"] == json{{"format", "pt"}});
+    const json before = json::parse(read_bytes(path + "/config.json"));
+    json after = json::parse(read_bytes(folder.file("config.json")));
+    REQUIRE(before.contains("bos_token_id"));
+    REQUIRE(before.contains("eos_token_id"));
+    for (const auto& [name, value] : before.items()) {
+      CAPTURE(name);
+      CHECK(after[name] == value);
+    }
+    json roles = json::parse(read_bytes(folder.file("tokenizer_config.json")));
+    CHECK(roles["tokenizer_class"] == "GPT2Tokenizer");
+    for (const char* role : {"bos_token", "eos_token", "unk_token"}) CHECK(roles[role] == "<|endoftext|>");
+    for (const char* role : {"cls_token", "sep_token", "mask_token", "pad_token"}) CHECK(roles[role].is_null());
+  }
+}
+
 TEST_CASE("model directories: weights of other types") {
   const ModelParts parts = read(fixture("gpt2-wide"));
-  for (const WeightType type : {WeightType::f16, WeightType::bf16, WeightType::int8}) {
-    CAPTURE(to_text(type));
+  const std::map<WeightType, std::string> names_in_torch{{WeightType::f32, "float32"},
+                                                         {WeightType::f16, "float16"},
+                                                         {WeightType::bf16, "bfloat16"},
+                                                         {WeightType::int8, "float32"}};
+  for (const auto& [type, name] : names_in_torch) {
+    CAPTURE(name);
     ModelParts rounded = parts;
     for (NamedTensor& weight : rounded.weights) weight.value = convert(weight.value, type);
     const TemporaryFolder folder;
     write_model_directory(folder.path().string(), rounded, type);
     CHECK(equal(read(folder.path().string()), rounded));
+    CHECK(json::parse(read_bytes(folder.file("config.json"))).at("torch_dtype") == name);
+    if (type == WeightType::bf16) {  // as they are
+      const TemporaryFolder kept;
+      write_model_directory(kept.path().string(), rounded, WeightType::keep);
+      CHECK(json::parse(read_bytes(kept.file("config.json"))).at("torch_dtype") == name);
+    }
     for (const Safetensor& tensor : read_safetensors(folder.file("model.safetensors"))) {
       const Safetype matrices = type == WeightType::f16    ? Safetype::f16
                                 : type == WeightType::bf16 ? Safetype::bf16

@@ -403,6 +403,16 @@ TEST_CASE("HDF5 writer: columns of very many rows are written so that they can b
   CHECK(read_column<std::string>(InputFile(path).root(), "letters") == letters);
 }
 
+TEST_CASE("HDF5 writer: one long text among many short ones does not make their file large") {
+  const TemporaryFolder folder;
+  std::vector<std::string> pieces;
+  for (int i = 0; i < 50'000; ++i) pieces.push_back("piece " + std::to_string(i));
+  pieces[777] = std::string(300, 'x');
+  const std::string path = written_file(folder, [&](hdf5::OutputGroup root) { write_column(root, "pieces", pieces); });
+  CHECK(std::filesystem::file_size(path) < 1'000'000);  // of fifteen million bytes with the padding
+  CHECK(read_column<std::string>(InputFile(path).root(), "pieces") == pieces);
+}
+
 TEST_CASE("HDF5 reader: a column takes memory only as its file may, however well it is compressed") {
   const TemporaryFolder folder;
   constexpr Index rows = Index{1} << 24;

@@ -126,6 +126,19 @@ TEST_CASE("jsonl: labelled texts") {
   CHECK(spaced[1].line == 4);
 }
 
+TEST_CASE("jsonl: a number is one label, however it is spelled, and a whole number stays as it is") {
+  const std::vector<std::pair<std::string, std::string>> labels{
+      {"2.50", "2.5"},   {"25e-1", "2.5"},     {"1", "1"},
+      {"1.0", "1"},      {"1e0", "1"},         {"1E+2", "100"},
+      {"-0.50", "-0.5"}, {"100000", "100000"}, {"100000.0", "100000"},
+      {"1e5", "100000"}, {"1e300", "1e+300"},  {"12345678901234567890123", "12345678901234567890123"}};
+  for (const auto& [spelling, label] : labels) {
+    CAPTURE(spelling);
+    const std::string line = R"({"text": "a", "label": )" + spelling + "}";
+    CHECK(read_jsonl_texts(line, "x", Texts::one, Gold::given).at(0).label == label);
+  }
+}
+
 TEST_CASE("jsonl: other lines are errors with file and line") {
   const std::string good = R"({"text": "a", "label": "x"})";
   CHECK(jsonl_message(good + "\n{\"text\": \"a\"}\n") ==

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <ctime>
+#include <optional>
 
 #include "formats/files.hpp"
 #include "heddle/base/printable.hpp"
@@ -13,6 +15,25 @@ using namespace heddle::formats;
 using namespace heddle::tests;
 
 namespace {
+
+// While it lives, local time is that of this zone.
+class TimeZone {
+ public:
+  explicit TimeZone(const char* zone) {
+    if (const char* before = std::getenv("TZ")) before_ = before;
+    ::setenv("TZ", zone, 1);
+    ::tzset();
+  }
+  ~TimeZone() {
+    before_ ? ::setenv("TZ", before_->c_str(), 1) : ::unsetenv("TZ");
+    ::tzset();
+  }
+  TimeZone(const TimeZone&) = delete;
+  TimeZone& operator=(const TimeZone&) = delete;
+
+ private:
+  std::optional<std::string> before_;
+};
 
 void write_provenance_file(const std::string& path, const Provenance& provenance) {
   OutputFile file(path, FileKind::tensors);
@@ -69,6 +90,14 @@ TEST_CASE("created_at: ISO 8601, and SOURCE_DATE_EPOCH where it is set") {
   CHECK(now.back() == 'Z');
   const FixedTime fixed;
   CHECK(created_at() == "2023-11-14T22:13:20Z");
+  {
+    const TimeZone tokyo("JST-9");
+    const std::time_t epoch = 1'700'000'000;
+    std::tm local{};
+    REQUIRE(::localtime_r(&epoch, &local) != nullptr);
+    REQUIRE(local.tm_hour == 22 + 9 - 24);
+    CHECK(created_at() == "2023-11-14T22:13:20Z");
+  }
   ::setenv("SOURCE_DATE_EPOCH", "yesterday", 1);
   CHECK_THROWS_AS(created_at(), UsageError);
 }

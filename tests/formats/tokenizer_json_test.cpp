@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <map>
 
 #include "formats/golden.hpp"
 #include "heddle/base/strings.hpp"
@@ -130,6 +131,49 @@ TEST_CASE("tokenizer.json: what heddle trains reads back with the same ids") {
        {text::TokenizerKind::byte, text::TokenizerKind::character, text::TokenizerKind::word}) {
     const std::string message = message_of([&] { to_tokenizer_json(trained({.kind = kind, .vocab_size = 300})); });
     CHECK(contains(message, "cannot be written as tokenizer.json"));
+  }
+}
+
+TEST_CASE("tokenizer.json: the steps around a model are written as they are published") {
+  const std::map<std::string, std::vector<std::string>> steps{
+      {"bert-base-uncased", {"pre_tokenizer", "post_processor"}},
+      {"bert-base-cased", {"pre_tokenizer", "post_processor"}},
+      {"gpt2", {"normalizer", "pre_tokenizer"}},
+      {"phi-2", {"normalizer", "pre_tokenizer"}},
+      {"falcon", {"normalizer", "pre_tokenizer", "post_processor"}},
+      {"t5-small", {"post_processor"}},
+      {"phi-3-mini", {"normalizer", "pre_tokenizer", "decoder"}}};
+  for (const auto& [name, fields] : steps) {
+    const std::string path = std::string(HEDDLE_GOLDENS) + "/" + name + "/tokenizer.json";
+    json published = json::parse(read_bytes(path));
+    json written = json::parse(to_tokenizer_json(read_tokenizer_json(path)).dump());
+    for (const std::string& field : fields) {
+      CAPTURE(name);
+      CAPTURE(field);
+      CHECK(written[field] == published[field]);
+    }
+  }
+}
+
+TEST_CASE("tokenizer.json: capitals and accents each go as the file says, accents by default where capitals go") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  text::TokenizerModel model = trained({.kind = text::TokenizerKind::wordpiece, .vocab_size = 60});
+  for (const bool lowercase : {false, true}) {
+    for (const bool strip_accents : {false, true}) {
+      CAPTURE(lowercase);
+      CAPTURE(strip_accents);
+      model.lowercase = lowercase;
+      model.strip_accents = strip_accents;
+      write_tokenizer_json(path, model);
+      const text::TokenizerModel read = read_tokenizer_json(path);
+      CHECK(read.lowercase == lowercase);
+      CHECK(read.strip_accents == strip_accents);
+    }
+    json document = json::parse(to_tokenizer_json(model).dump());
+    document["normalizer"]["strip_accents"] = nullptr;
+    write_bytes(path, document.dump());
+    CHECK(read_tokenizer_json(path).strip_accents == lowercase);
   }
 }
 

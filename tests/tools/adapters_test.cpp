@@ -1,6 +1,7 @@
 // Adapters from outside: finetune --lora-rank, classify and convert --merge (SPEC 6.2).
 #include <cmath>
 
+#include "heddle/formats/files/checksum.hpp"
 #include "heddle/nn/low_rank_options.hpp"
 #include "tools/labelled_corpus.hpp"
 
@@ -67,7 +68,7 @@ TEST_CASE("adapters: the merged weights are W + alpha / rank B A, from which W c
   CHECK(changed == 2 * 4);
 }
 
-TEST_CASE("adapters: the merged model says of every text what base and adapter say") {
+TEST_CASE("adapters: the merged model says of every text what base and adapter say, and where it comes from") {
   const Labelled corpus;
   corpus.must(adapt + quick + "&& convert -q adapter.h5 --merge -o merged.h5");
   const std::vector<json> answers = corpus.answers("adapter.h5");
@@ -75,6 +76,20 @@ TEST_CASE("adapters: the merged model says of every text what base and adapter s
   CHECK(std::ranges::count_if(answers, [](const json& one) { return one["probability"] < 0.999; }) > 10);
   CHECK(corpus.evaluated("classify merged.h5 texts.tsv")["accuracy"] == 1.0);
   CHECK(contains(corpus.must("inspect verify merged.h5").out, "no problem"));
+  const json adapter = parse_json(corpus.must("inspect adapter.h5 --json").out);
+  json merged = parse_json(corpus.must("inspect merged.h5 --json").out);
+  CHECK(merged["history"]["loss"].size() > 1);
+  CHECK(merged["history"] == adapter["history"]);
+  json& steps = merged["provenance"];
+  const json own = steps.back();
+  steps.erase(steps.size() - 1);
+  CHECK(steps == adapter["provenance"]);
+  CHECK(own["command_line"] == "convert -q adapter.h5 --merge -o merged.h5");
+  REQUIRE(own["inputs"].size() == 1);
+  CHECK(own["inputs"][0]["role"] == "adapter");
+  CHECK(own["inputs"][0]["name"] == "adapter.h5");
+  CHECK(own["inputs"][0]["xxh128"] == formats::checksum_file(corpus.path("adapter.h5")).xxh128);
+  CHECK(own["inputs"][0]["made_by"] == steps.size() - 1);
 }
 
 TEST_CASE("adapters: before the first step the model is its base, bit for bit") {
@@ -97,9 +112,13 @@ TEST_CASE("adapters: are small and need their base") {
   const std::string ask = "cut -f2 texts.tsv | classify adapter.h5";
   const std::string answers = corpus.must(ask).out;
   CHECK(corpus.evaluated("classify adapter.h5 texts.tsv")["accuracy"] == 1.0);
+  corpus.must("convert -q adapter.h5 --merge -o merged.h5");
   corpus.must("mkdir elsewhere && mv model.h5 elsewhere/base.h5");
   CHECK(contains(corpus.run(ask).err, "--base"));
   CHECK(corpus.must(ask + " --base elsewhere/base.h5").out == answers);
+  corpus.refused("convert adapter.h5 --merge -o x.h5", 1, "--base");
+  corpus.must("convert -q adapter.h5 --merge --base elsewhere/base.h5 -o again.h5");
+  CHECK(corpus.weights("again.h5") == corpus.weights("merged.h5"));
   corpus.must("pretrain -q --train train.h5 -o other.h5 --steps 2" + tiny_model);
   corpus.refused(ask + " --base other.h5", 1, "another model");
 }

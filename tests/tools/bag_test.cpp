@@ -79,6 +79,11 @@ TEST_CASE("bag: pairs, tags and numbers") {
   const Labelled corpus;
   corpus.must(bag + "pair --train pairs.tsv -o p.h5");
   CHECK(corpus.evaluated("classify p.h5 pairs.tsv")["accuracy"] == 1.0);
+  // The first texts are all the same.
+  corpus.must(
+      "for i in {1..30}; do printf 'yes\\tthe cat\\tsings %d\\nno\\tthe cat\\tcries %d\\n' $i $i; done > second.tsv");
+  corpus.must(bag + "pair --train second.tsv -o s.h5");
+  CHECK(corpus.evaluated("classify s.h5 second.tsv")["accuracy"] == 1.0);
   corpus.must(bag + "label --train tags.conll -o t.h5");
   CHECK(corpus.evaluated("classify t.h5 tags.conll")["accuracy"] == 1.0);
   corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > numbers.tsv");

@@ -78,6 +78,31 @@ TEST_CASE("baseline: of numbers the mean of the training examples, by whichever 
   CHECK(itself["model_is_better"] == false);
 }
 
+TEST_CASE("baseline: less than ten examples that are drawn again and again prove nothing, which is told") {
+  const Labelled corpus;
+  corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > numbers.tsv");
+  corpus.must(bag + "classify --train texts.tsv -o texts.h5 && " + bag + "regress --train numbers.tsv -o numbers.h5");
+  const auto report = [&](int examples, const std::string& model, const std::string& metric) {
+    return corpus
+        .must("head -n " + std::to_string(examples) + " " + model + ".tsv | classify " + model +
+              ".h5 --evaluate --metric " + metric)
+        .out;
+  };
+  const std::string narrow = ", too narrow for so few examples\n", better = "\nthe model is better than the baseline: ",
+                    equal = "\nthe model is not better than the baseline: ";
+  for (const auto& [model, metric] : std::vector<std::pair<std::string, std::string>>{
+           {"texts", "macro_f1"}, {"numbers", "pearson"}, {"numbers", "mean_squared_error"}}) {
+    CAPTURE(metric);
+    const std::string few = report(9, model, metric), enough = report(10, model, metric);
+    CHECK(contains(few, narrow));
+    CHECK(contains(few, equal));
+    CHECK_FALSE(contains(enough, narrow));
+    CHECK(contains(enough, better));
+  }
+  // The interval of a fraction is exact.
+  CHECK_FALSE(contains(report(9, "texts", "accuracy"), narrow));
+}
+
 TEST_CASE("baseline: finetune prints it at its end") {
   const Labelled corpus;
   const auto outcome =

@@ -221,6 +221,16 @@ TEST_CASE("classify: prompts that are too long are refused, or cut and counted")
   const Outcome split = corpus.run(command + "--overlong split");
   CHECK(split.status == 2);
   CHECK(contains(split.err, "--overlong split"));
+  // The answer is that for the end alone.
+  write_file(corpus.path("texts"), repeated("my queen sings to a dog. ", 4) + "the old king sees\n");
+  corpus.must(
+      "tokenize -t tokenizer.h5 texts | tr ' ' '\\n' | tail -n 16 | tr '\\n' ' ' | tokenize -t tokenizer.h5 --decode > "
+      "end");
+  const auto whole = parse_json(corpus.must(command + "--jsonl").out);
+  const auto end =
+      parse_json(corpus.must("classify model.h5 end --labels sees,the --template '{}' --overlong error --jsonl").out);
+  CHECK(whole["label"] == end["label"]);
+  CHECK(whole["probability"].get<double>() == doctest::Approx(end["probability"].get<double>()).epsilon(1e-6));
 }
 
 TEST_CASE("classify: templates have special tokens and the text as often as they say; texts have no special tokens") {
@@ -290,6 +300,12 @@ TEST_CASE("classify: the interval is that of the metric named first, over what w
   }
   CHECK(evaluated(corpus, "classify c.h5 wrong.tsv --metric matthews")["interval"]["high"].get<double>() <
         evaluated(corpus, "classify c.h5 wrong.tsv")["interval"]["high"].get<double>());
+  const auto drawn = [&](const std::string& options) {
+    return evaluated(corpus, "classify c.h5 wrong.tsv --metric " + options)["interval"];
+  };
+  CHECK(drawn("macro_f1 --seed 2") == drawn("macro_f1 --seed 2"));
+  CHECK(drawn("macro_f1 --seed 2") != drawn("macro_f1 --seed 1"));
+  CHECK(drawn("accuracy --seed 2") == drawn("accuracy --seed 1"));  // which is not drawn
 
   // A sentence that is all right and one that is all wrong: a quarter of the samples has only the one, or the other.
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
@@ -346,6 +362,26 @@ TEST_CASE("classify: scores of labels are sums or means over their tokens, less 
         CHECK(entry[1].get<double>() == doctest::Approx(expected[static_cast<std::size_t>(at)] / total).epsilon(1e-4));
       }
     }
+  }
+}
+
+TEST_CASE("classify: after a template that ends in white space, no space comes before a label") {
+  const Labelled corpus;
+  const std::vector<std::string> labels{"the", "a", "my queen"};
+  std::map<std::string, double> expected;
+  double total = 0;
+  for (const std::string& label : labels) {
+    const std::string scored = corpus.must("generate -q model.h5 --score -p $'the cat.\\n" + label + "'").out;
+    total += expected[label] = std::exp(std::stod(scored));
+  }
+  const auto answer = parse_json(
+      corpus
+          .must("echo 'the cat' | classify model.h5 --template $'<|endoftext|>{}.\\n' --labels 'the,a,my queen' "
+                "--jsonl --top 3")
+          .out);
+  REQUIRE(answer["top"].size() == 3);
+  for (const auto& entry : answer["top"]) {
+    CHECK(entry[1].get<double>() == doctest::Approx(expected[entry[0]] / total).epsilon(1e-4));
   }
 }
 

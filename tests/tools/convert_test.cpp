@@ -2,10 +2,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "heddle/base/strings.hpp"
+#include "heddle/formats/files/checksum.hpp"
 #include "heddle/formats/heddle/load_model.hpp"
 #include "support/json.hpp"
 #include "tools/small_corpus.hpp"
@@ -31,7 +35,34 @@ struct Trained : SmallCorpus {
     return parse_json(must("inspect evaluate -q " + model + " valid.h5 --json").out)["nats_per_token"];
   }
   json summary(const std::string& model) const { return parse_json(must("inspect " + model + " --json").out); }
+
+  // By how many per cent of its norm the one tensor differs that differs most.
+  double largest_difference(const std::string& model, const std::string& other) const {
+    const auto changed = weights(other);
+    double largest = 0;
+    for (const auto& [name, values] : weights(model)) {
+      double difference = 0, whole = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        difference += std::pow(static_cast<double>(changed.at(name)[i]) - values[i], 2);
+        whole += std::pow(static_cast<double>(values[i]), 2);
+      }
+      if (whole > 0) largest = std::max(largest, std::sqrt(difference / whole));
+    }
+    return 100 * largest;
+  }
 };
+
+// What a file of safetensors holds after its header, whose length its first eight bytes are.
+std::size_t bytes_of_tensors(const std::string& path) {
+  const std::string file = read_file(path);
+  std::uint64_t header = 0;
+  std::memcpy(&header, file.data(), sizeof header);
+  return file.size() - sizeof header - header;
+}
+
+text::TokenizerModel source_tokenizer(const std::string& model) {
+  return formats::read_tokenizer_model(formats::ModelFile(model).file(), formats::Side::source);
+}
 
 }  // namespace
 
@@ -51,7 +82,14 @@ TEST_CASE("convert: other weights, the same model") {
     CHECK(outcome.out.empty());
     CHECK_FALSE(contains(outcome.err, "training state"));
     CHECK(contains(outcome.err, "bytes of weights became"));
-    CHECK(contains(outcome.err, one.type == "float32" ? "nothing was rounded" : "largest rounding error 0."));
+    if (one.type == "float32") {
+      CHECK(contains(outcome.err, "nothing was rounded"));
+    } else {
+      const std::string before = "; largest rounding error ";
+      REQUIRE(contains(outcome.err, before));
+      const double error = std::stod(outcome.err.substr(outcome.err.find(before) + before.size()));
+      CHECK(error == doctest::Approx(corpus.largest_difference("model.h5", "new.h5")).epsilon(0.01));
+    }
     CHECK(corpus.must("inspect verify new.h5").out == "new.h5: no problem found\n");
     const json converted = corpus.summary("new.h5");
     for (const char* part : {"config", "tokenizer", "history", "parameters"}) CHECK(converted[part] == original[part]);
@@ -96,6 +134,13 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
   pretrain("-o wide.h5 --steps 2 --layers 1 --heads 2 --width 24 --context 32 --learning-rate 1e-3");
   corpus.refused("convert model.h5 wide.h5 --average -o x.h5", 1,
                  "wide.h5: has layers 1, model.h5 2; only models of the same shape");
+  // As many pieces, which are others.
+  corpus.must(
+      "tr a-z b-za < train.txt | tokenize -q --train --vocab-size 300 -o shifted.h5 && tokenize -q -t shifted.h5 -o "
+      "shifted_tokens.h5 train.txt && pretrain -q --train shifted_tokens.h5 -o shifted_model.h5 --steps 1" +
+      tiny_model);
+  corpus.refused("convert model.h5 shifted_model.h5 --average -o x.h5", 1,
+                 "shifted_model.h5: has another tokenizer than model.h5");
   corpus.must("convert -q model.h5 --dtype int8 -o small.h5");
   corpus.refused("convert small.h5 small.h5 --average -o x.h5", 1, "int8 weights");
   corpus.must(
@@ -158,7 +203,9 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
   };
   for (const Case& one : std::vector<Case>{{"f32", 1e-9}, {"f16", 0.001}, {"bf16", 0.005}}) {
     CAPTURE(one.weights);
-    corpus.must("convert -q model.h5 --dtype " + one.weights + " -o hf." + one.weights + "/");
+    const Outcome written = corpus.must("convert model.h5 --dtype " + one.weights + " -o hf." + one.weights + "/");
+    const std::size_t bytes = bytes_of_tensors(corpus.path("hf." + one.weights + "/model.safetensors"));
+    CHECK(contains(written.err, " bytes of weights became " + grouped(static_cast<long long>(bytes)) + "; "));
     corpus.must("convert -q hf." + one.weights + " -o back.h5");
     CHECK(corpus.loss("back.h5") == doctest::Approx(loss).epsilon(one.tolerance));
     // From one directory to another, and the same bytes every time.
@@ -289,7 +336,12 @@ TEST_CASE("convert: a tokenizer to tokenizer.json and back") {
   CHECK(corpus.must(text + "back.h5").out == ids);
   CHECK(corpus.must(text + ".").out == ids);
   CHECK(contains(corpus.must("inspect tokenizer.json").out, "Hugging Face"));
-  CHECK(corpus.must("inspect back.h5 --json").out.find("tokenizer.json") != std::string::npos);
+  const json made = parse_json(corpus.must("inspect back.h5 --json").out)["provenance"].back();
+  CHECK(made["command_line"] == "convert tokenizer.json -o back.h5");
+  REQUIRE(made["inputs"].size() == 1);
+  CHECK(made["inputs"][0]["role"] == "tokenizer");
+  CHECK(made["inputs"][0]["name"] == "tokenizer.json");
+  CHECK(made["inputs"][0]["xxh128"] == formats::checksum_file(corpus.path("tokenizer.json")).xxh128);
 }
 
 TEST_CASE("convert: T5, BART and Marian translate as PyTorch does, and return to the directory they were") {
@@ -347,6 +399,19 @@ TEST_CASE("convert: a directory of OPUS encodes pairs, trains models and is trai
   place.must("convert " + opus +
              "-o opus.h5 && finetune -q --from opus.h5 --task translate --train pairs.tsv --steps 2 "
              "-o tuned.h5 && generate -q tuned.h5 en");
+  // The mean of a model and itself is that model, and an adapter that is merged says what it said on its base.
+  place.must("convert -q opus.h5 opus.h5 --average -o mean.h5");
+  CHECK(place.weights("mean.h5") == place.weights("opus.h5"));
+  place.must(
+      "finetune -q --from opus.h5 --task translate --train pairs.tsv --steps 2 --lora-rank 2 -o lora.h5 && convert -q "
+      "lora.h5 --merge -o merged.h5");
+  const auto answers = [&](const std::string& model) { return place.must("generate -q " + model + " en").out; };
+  CHECK(answers("mean.h5") == answers("opus.h5"));
+  CHECK(answers("merged.h5") == answers("lora.h5"));
+  for (const char* model : {"mean.h5", "merged.h5"}) {
+    CHECK(source_tokenizer(place.path(model)) == source_tokenizer(place.path("opus.h5")));
+    CHECK(contains(place.must("inspect " + std::string(model)).out, "\nSource tokenizer\n"));
+  }
   // A text that is nothing but spaces has no tokens.
   write_file(place.path("empty.tsv"), "the cat\tEine Katze\nwe sing\t\xc2\xa0\n");
   const std::string tune = "finetune --from opus.h5 --task translate -o y.h5 --steps 1 --train ";

@@ -90,9 +90,23 @@ TEST_CASE("ensemble: tags and numbers") {
   const auto error = [&](const std::string& models) {
     return corpus.evaluated("classify " + models + " numbers.tsv")["mean_squared_error"].get<double>();
   };
-  corpus.must("finetune --ensemble a.h5,b.h5 --valid numbers.tsv -o n.h5");
+  const std::string make = "finetune --ensemble a.h5,b.h5 --valid numbers.tsv --metric mean_squared_error -o n.h5";
+  CHECK(contains(corpus.must(make).err, "better than a.h5 alone: difference of mean_squared_error "));
+  REQUIRE(error("a.h5") < error("b.h5"));
   CHECK(error("n.h5") <= std::min(error("a.h5"), error("b.h5")) + 1e-6);
   CHECK(error("a.h5,b.h5") < std::max(error("a.h5"), error("b.h5")));
+}
+
+TEST_CASE("ensemble: texts that are too long count once, whatever their number of models") {
+  const Labelled corpus;
+  for (const std::string name : {"a", "b"})
+    corpus.must("finetune -q --from model.h5 --train texts.tsv --steps 1 -o " + name + ".h5");
+  const std::string long_text = repeated("the cat sees a dog ", 10) + "\n";
+  write_file(corpus.path("texts"), "a dog\n" + long_text + "the cat\n" + long_text);
+  for (const auto& [how, what] : {std::pair<std::string, std::string>{"truncate", "truncated"}, {"split", "split"}}) {
+    CHECK(corpus.must("classify a.h5,b.h5 texts --overlong " + how).err ==
+          "classify: 2 texts were longer than the context, and " + what + "\n");
+  }
 }
 
 TEST_CASE("ensemble: its models are in its own directory, and are those that it was made of") {

@@ -163,6 +163,35 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
   }
 }
 
+TEST_CASE("finetune lm: the next sentence is learned by the pooler, too") {
+  const EncoderCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 2 --segments 2 --pooler --next-sentence" +
+              tiny_encoder);
+  corpus.must(lm + "train.txt -o more.h5 -q --steps 2");
+  const auto before = corpus.weights("model.h5"), after = corpus.weights("more.h5");
+  for (const char* weight : {"encoder/pooler/weight", "encoder/pooler/bias", "head/next_sentence/weight"}) {
+    CAPTURE(weight);
+    CHECK(before.at(weight) != after.at(weight));
+  }
+}
+
+TEST_CASE("finetune: the dropout is that of the base, for labels a tenth at least") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("texts.tsv"), "a\tthe cat\nb\ta dog\n");
+  for (const std::string rate : {"0", "0.3"})
+    corpus.must("pretrain -q --train train.h5 --steps 1 -o base-" + rate + ".h5 --dropout " + rate + tiny_model);
+  const auto dropout = [&](const std::string& options) {
+    corpus.must("finetune -q --restart --steps 1 -o x.h5 " + options);
+    return parse_json(corpus.must("inspect x.h5 --json").out)["config"]["dropout"].get<double>();
+  };
+  const std::string texts = " --train texts.tsv", tokens = " --task lm --train train.h5";
+  CHECK(dropout("--from base-0.3.h5" + texts) == 0.3);
+  CHECK(dropout("--from base-0.3.h5" + tokens) == 0.3);
+  CHECK(dropout("--from base-0.h5" + texts) == 0.1);
+  CHECK(dropout("--from base-0.h5" + tokens) == 0);
+  CHECK(dropout("--from base-0.3.h5 --dropout 0.2" + texts) == 0.2);
+}
+
 TEST_CASE("finetune: weight decay leaves a pooler alone that the task does not read") {
   const EncoderAndText corpus(tiny_encoder + "--pooler");
   write_file(corpus.path("texts.tsv"), "a\tmy old cat\nb\tmy old dog\n");

@@ -162,6 +162,21 @@ TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   CHECK_FALSE(std::filesystem::exists(corpus.path("y.h5")));
   corpus.must("convert -q adapter.h5 --merge -o m.h5 && convert -q m.h5 --dtype bf16 -o m16.h5");
   CHECK(corpus.answers("m16.h5", "texts.txt").size() == original.size());
+
+  // Models of one task have an average, those of other labels have none.
+  corpus.must("convert -q c.h5 m.h5 --average -o mean.h5");
+  CHECK(contains(corpus.must("inspect mean.h5").out, "fine-tuned for the task classify (animal, royal)"));
+  const auto mean = corpus.weights("mean.h5"), merged = corpus.weights("m.h5");
+  for (const auto& [name, values] : tensors) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      REQUIRE(mean.at(name)[i] == doctest::Approx((values[i] + merged.at(name)[i]) / 2).epsilon(1e-6));
+    }
+  }
+  corpus.must("sed s/royal/regal/ texts.tsv > regal.tsv");
+  corpus.must("finetune --from model.h5 --task classify --train regal.tsv -o r.h5 -q --epochs 1");
+  refused("c.h5 r.h5 --average -o y.h5", 1, R"(r.h5: has labels ["animal","regal"], c.h5 ["animal","royal"]; only)");
+  refused("c.h5 model.h5 --average -o y.h5", 1, "c.h5: was fine-tuned for a task, model.h5 was not");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("y.h5")));
 }
 
 TEST_CASE("classify: a language model is asked") {

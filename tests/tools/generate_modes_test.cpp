@@ -30,6 +30,12 @@ struct Trained : SmallCorpus {
   }
 };
 
+// The number before these words.
+double number_before(const std::string& words, const std::string& text) {
+  const std::string before = text.substr(0, text.find(words));
+  return std::stod(before.substr(before.rfind(' ') + 1));
+}
+
 }  // namespace
 
 TEST_CASE("generate: greedy, sampled, searched and scored lines are the same bytes in any batch, with any threads") {
@@ -120,6 +126,12 @@ TEST_CASE("generate: --score gives one number per line, empty ones too, and what
   CHECK(contains(outcome.err, " nats per token, "));
   CHECK(contains(outcome.err, " bits per byte"));
   const auto lines = json_lines(corpus.must("generate -q model.h5 prompts --score --jsonl").out);
+  double nats = 0, tokens = 0;
+  for (const json& line : lines) {
+    for (const json& each : line["log_probabilities"]) nats -= each.get<double>();
+    tokens += line["tokens"].get<double>();
+  }
+  CHECK(number_before(" nats per token", outcome.err) == doctest::Approx(nats / tokens).epsilon(1e-4));
   CHECK(lines[2]["text"] == "my queen");
   CHECK(lines[2]["tokens"] == lines[2]["ids"].size());
   CHECK(lines[3]["tokens"] == 0);
@@ -228,9 +240,7 @@ TEST_CASE("generate, inspect: bits per byte are of the text as it is written, wh
     const Outcome outcome = corpus.must("generate words.h5 text.txt --score " + options);
     double sum = 0;
     for (const std::string& line : lines_of(outcome.out)) sum -= std::stod(line);
-    const std::string said = lines_of(outcome.err).back();
-    const std::string number = said.substr(0, said.rfind(" bits per byte"));
-    CHECK(std::stod(number.substr(number.rfind(' '))) == doctest::Approx(sum / std::log(2) / bytes).epsilon(1e-4));
+    CHECK(number_before(" bits per byte", outcome.err) == doctest::Approx(sum / std::log(2) / bytes).epsilon(1e-4));
   };
   check_bits("", 20 + 16);
   write_file(corpus.path("text.txt"), first + " " + first + " " + first + " " + first + "\n");

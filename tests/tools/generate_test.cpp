@@ -5,6 +5,7 @@
 
 using namespace heddle;
 using namespace heddle::testing;
+using nlohmann::json;
 
 namespace generate_tests {
 
@@ -67,7 +68,10 @@ TEST_CASE("generate: --jsonl has prompt, text, ids and the log-likelihood") {
 TEST_CASE("generate: stops before a stop string, also when it is spread over tokens") {
   const Trained corpus;
   const std::string whole = corpus.must("generate model.h5 -p 'the cat' --max-tokens 60 --temperature 0").out;
-  for (const std::string stop : {".", "s", "\n"}) {
+  const std::size_t gap = whole.find(' ', 8);  // after a second word; no token is of two
+  REQUIRE(gap < whole.size() - 2);
+  for (const std::string& stop : std::vector<std::string>{".", "s", "\n", whole.substr(gap - 2, 4)}) {
+    CAPTURE(stop);
     const std::string text = corpus
                                  .must("generate model.h5 -p 'the cat' --max-tokens 60 --temperature 0 --stop $'" +
                                        std::string(stop == "\n" ? "\\n" : stop) + "'")
@@ -90,10 +94,32 @@ TEST_CASE("generate: --kv-cache bf16 keeps keys and values in half the memory an
   CHECK(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --kv-cache bf16").out.size() > 100);
 }
 
-TEST_CASE("generate: goes on beyond the context") {
+TEST_CASE("generate: goes on beyond the context, to 256 tokens where no number is given") {
   const Trained corpus;
   const auto object = parse_json(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --jsonl").out);
   CHECK(object["ids"].size() == 100);
+  CHECK(parse_json(corpus.must("generate model.h5 -p 'the cat' --temperature 0 --jsonl").out)["ids"].size() == 256);
+}
+
+TEST_CASE("generate: what follows the end of a long prompt follows the whole, truncated") {
+  const Trained corpus;
+  write_file(corpus.path("prompt"), "the old king forgets the cat. a dog follows my queen. my queen sings to a dog.\n");
+  // Writes the text of those 16 of its tokens that `part` (head or tail) takes.
+  const auto keep = [&](const std::string& name, const std::string& part) {
+    corpus.must("tokenize -t tokenizer.h5 prompt | tr ' ' '\\n' | " + part +
+                " -n 16 | tr '\\n' ' ' | tokenize -t tokenizer.h5 --decode > " + name);
+  };
+  keep("begin", "head");
+  keep("end", "tail");
+  const auto continued = [&](const std::string& prompt) {
+    json line = parse_json(corpus.must("generate model.h5 --temperature 0 --max-tokens 10 --jsonl " + prompt).out);
+    line.erase("prompt");
+    return line;
+  };
+  const json whole = continued("prompt --overlong truncate");
+  CHECK(whole["ids"].size() == 10);
+  CHECK(whole == continued("end"));
+  CHECK(whole != continued("begin"));
 }
 
 TEST_CASE("generate: bad input is a line with its place, and earlier lines are not lost") {

@@ -1,4 +1,5 @@
 // --valid N%: which part is held out, and that training never sees it.
+#include <map>
 #include <set>
 
 #include "tools/labelled_corpus.hpp"
@@ -35,6 +36,26 @@ TEST_CASE("held out: finetune trains on the rest, whatever the threads") {
   corpus.must(tune + "--valid 10% --threads 1 -o c.h5");
   CHECK(corpus.weights("c.h5") == corpus.weights("a.h5"));
   CHECK(contains(corpus.must("inspect a.h5 --provenance").out, "train, 10% for validation: texts.tsv"));
+}
+
+TEST_CASE("held out: each class in proportion, however rare") {
+  const HeldOut corpus;
+  const std::map<std::string, int> sizes{{"a", 200}, {"b", 100}, {"c", 60}, {"d", 30}, {"e", 10}};
+  std::string all;
+  for (const auto& [label, size] : sizes) {
+    std::string examples;
+    for (int i = 0; i < size; ++i) examples += label + "\tthe " + label + " of " + std::to_string(i) + "\n";
+    write_file(corpus.path(label + ".tsv"), examples);
+    all += examples;
+  }
+  write_file(corpus.path("all.tsv"), all);
+  corpus.must("finetune -q --arch bag --task classify --train all.tsv --valid 10% --steps 1 -o bag.h5");
+  for (const auto& [label, size] : sizes) {
+    const std::string said = corpus.must("classify bag.h5 " + label + ".tsv --evaluate").err;
+    CAPTURE(said);
+    CHECK(contains(said, label + ".tsv: " + std::to_string(size - size / 10) + " of " + std::to_string(size) +
+                             " examples are in the training data of bag.h5"));
+  }
 }
 
 TEST_CASE("held out: copies of a text are on one side") {

@@ -380,7 +380,13 @@ TEST_CASE("inspect profile: accounts for a step's time") {
     const std::string part = row.at("part"), operation = row.at("operation");
     names.insert(part + ": " + operation);
     if (operation == "linear") CHECK(row.at("calls").get<double>() == 2 * 3);
+    if (part == "feed-forward" && operation == "linear") {  // two products of 32 tokens, 8 and 32 wide, in 3 layers
+      CHECK(row.at("gflops").get<double>() * row.at("milliseconds").get<double>() ==
+            doctest::Approx(1e-6 * 2 * 32 * 8 * 32 * 2 * 3));
+    }
   }
+  CHECK(profile.at("tokens_per_second").get<double>() * profile.at("milliseconds").get<double>() ==
+        doctest::Approx(1e3 * 2 * 16));
   CHECK(milliseconds == doctest::Approx(profile.at("milliseconds").get<double>()));
   CHECK(time_fraction == doctest::Approx(1));
   for (const char* name : {"attention projections: linear", "feed-forward: linear", "feed-forward: linear backward",

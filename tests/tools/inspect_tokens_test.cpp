@@ -190,12 +190,14 @@ TEST_CASE("inspect surprise: ranks, alternatives and bits agree with each other"
   for (const std::string model : {"decoder.h5", "encoder.h5"}) {
     const json found = corpus.surprise(model + " 'the cat sees a dog' --top 400");
     for (const json& token : found["texts"][0]["scores"]) {
-      double sum = 0, above = 1;
+      double sum = 0, above = 1, entropy = 0;
       for (const json& other : token["top"]) {
         sum += other["probability"].get<double>();
         above = std::min(above, other["probability"].get<double>());
+        entropy -= other["probability"].get<double>() * std::log2(other["probability"].get<double>());
       }
       CHECK(sum == doctest::Approx(1));
+      CHECK(token["entropy"].get<double>() == doctest::Approx(entropy).epsilon(1e-3));
       const json& own = token["top"][token["rank"].get<std::size_t>() - 1];
       CHECK(own["id"] == token["id"]);
       CHECK(std::log2(own["probability"].get<double>()) == doctest::Approx(-token["surprise"].get<double>()));

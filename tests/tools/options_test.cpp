@@ -292,7 +292,9 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
   }
 }
 
-TEST_CASE("finetune: an evaluation an epoch and a tenth of the steps for the warm-up, as its help says") {
+TEST_CASE(
+    "finetune: an evaluation an epoch, a tenth of the steps for the warm-up, a rate that falls to 0, as its help "
+    "says") {
   const Everything all;
   all.must(
       "finetune -q --from encoder.h5 --train texts.tsv --valid texts.tsv -o x.h5 --batch-size 2 --epochs 2 "
@@ -303,7 +305,13 @@ TEST_CASE("finetune: an evaluation an epoch and a tenth of the steps for the war
   CHECK((accuracies.contains(12) && accuracies.contains(24)));
   CHECK(rates.at(1) == doctest::Approx(0.5e-3));
   CHECK(rates.at(2) == doctest::Approx(1e-3));
-  CHECK(rates.at(4) < 1e-3);
+  CHECK(rates.at(13) == doctest::Approx(0.5e-3));  // half-way from step 2 to step 24
+  CHECK(rates.at(24) == 0);
+  const std::string settings = all.must("finetune --from encoder.h5 --train texts.tsv -o x.h5 --print-config").out;
+  for (const char* setting : {"final-learning-rate = 0", "beta2 = 0.999", "weight-decay = 0.01"}) {
+    CAPTURE(setting);
+    CHECK(contains(settings, "\n# " + std::string(setting) + "\n"));
+  }
   for (const char* rate : {"", "--learning-rate auto "}) {
     all.must(
         "finetune -q --from encoder.h5 --train texts.tsv -o own.h5 --restart --steps 4 --warmup 2 --log-every 1 "

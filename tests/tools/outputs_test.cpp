@@ -309,6 +309,33 @@ TEST_CASE("outputs: what killed runs left goes with the next run of the same out
   CHECK(corpus.leftovers() == 0);
 }
 
+TEST_CASE("outputs: a folder is on the disk before it gets its name, and its name before the program ends") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o model.h5");
+  write_file(corpus.path("task.tsv"), "a\tone\na\ttwo\na\tthree\nb\tfour\nb\tfive\nb\tsix\n");
+  struct Case {
+    std::string command;
+    int files;
+  };
+  for (const Case& one :
+       {Case{"convert -q model.h5 -o folder/", 6}, Case{"convert -q task.tsv --split 50,25,25 -o folder/", 3}}) {
+    CAPTURE(one.command);
+    // It is flushed after each of its files got its name, then all of it, and after it has its own the one around it.
+    const auto fails = [&](int number) {
+      const Outcome outcome = corpus.with_fault(one.command, "fsync-directory:" + std::to_string(number) + ":5");
+      CHECK(outcome.status == 1);
+      CHECK(contains(outcome.err, "cannot flush the directory: Input/output error"));
+      CHECK_FALSE(contains(outcome.err, ".tmp."));
+      CHECK(corpus.leftovers() == 0);
+    };
+    fails(one.files + 1);
+    CHECK_FALSE(corpus.exists("folder"));
+    fails(one.files + 2);
+    CHECK(lines_in(corpus.must("ls folder").out) == one.files);
+    corpus.must("mv folder first && " + one.command + " && diff -r first folder && rm -r first folder");
+  }
+}
+
 TEST_CASE("outputs: little address space is enough to answer, or is said to be too little") {
 #ifdef HEDDLE_SANITIZED
   MESSAGE("sanitizers need more addresses than the limit");

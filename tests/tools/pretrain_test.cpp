@@ -38,6 +38,8 @@ TEST_CASE("pretrain: a run leaves a model and a log, and says little") {
     CHECK(lines[0].contains(key));
   }
   CHECK(lines[0]["tokens"] == 5 * 4 * 16);
+  CHECK(lines[0]["matmul_fraction"].get<double>() > 0);
+  CHECK(lines[0]["matmul_fraction"].get<double>() < 1);
   CHECK(lines[2]["step"] == 10);
   CHECK(lines[2].contains("valid_loss"));
   CHECK(lines[7]["loss"] < lines[0]["loss"]);
@@ -64,6 +66,10 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
   const SmallCorpus corpus;
   const std::string chosen = corpus.must(train_command("model.h5", "--steps 2 --precision auto")).err;
   CHECK(contains(chosen, contains(chosen, "no bf16") ? "precision f32: " : "matrix products run at"));
+  // What was asked for and cannot be had is a warning, which -q does not hide.
+  const Outcome quiet = corpus.must(train_command("quiet.h5", "-q --steps 5 --log quiet.jsonl --precision bf16"));
+  const bool is_f32 = json_lines(read_file(corpus.path("quiet.jsonl"))).front()["precision"] == "f32";
+  CHECK(contains(quiet.err, "; computing in f32 instead") == is_f32);
   const Outcome wanted = corpus.must(train_command("half.h5", "--steps 40 --precision bf16"));
   if (contains(wanted.err, "computing in f32 instead")) {
     skipped("bf16 is no gain on this machine");

@@ -43,6 +43,11 @@ TEST_CASE("slips: swapped columns, copies in both files, few examples to choose 
   write_file(corpus.path("few.tsv"), numbered(50, "animal\tdog ", "") + numbered(50, "royal\tqueen ", ""));
   CHECK(warnings(corpus.must(brief + "--train train.tsv --valid few.tsv"),
                  "few.tsv: 100 examples to choose by: chance alone moves an accuracy by up to 0.10") == 1);
+  // Of numbers, a correlation moves: by 1.96 over the square root of 49.
+  write_file(corpus.path("numbers.tsv"), numbered(26, "1\tcat ", "") + numbered(26, "2\tking ", ""));
+  CHECK(warnings(corpus.must("finetune -q --arch bag --task regress --steps 1 -o n.h5 --train numbers.tsv --valid "
+                             "numbers.tsv"),
+                 "numbers.tsv: 52 examples to choose by: chance alone moves a correlation by up to 0.28") == 1);
   // Held-out copies stay together, so that none is on both sides.
   CHECK(warnings(corpus.must(brief + "--train texts.tsv --valid 50%"), "training data too") == 0);
   write_file(corpus.path("once.tsv"), numbered(30, "animal\tcat ", "") + "royal\tking\n");
@@ -64,6 +69,17 @@ TEST_CASE(
                  "case.tsv: the labels 'Animal' and 'animal' differ in case alone") == 1);
   CHECK(warnings(corpus.must(brief + "--restart --train case.tsv"), "") == 1);
   CHECK(warnings(corpus.must("convert case.tsv --split 80,0,20 -o parts"), "differ in case alone") == 1);
+}
+
+TEST_CASE("slips: of sentences, the words are what there is to choose by") {
+  const Labelled corpus;
+  const std::string tag = "finetune -q --restart --arch bag --task label --train tags.conll --steps 1 -o x.h5 ";
+  std::string sentences;
+  for (int i = 0; i < 66; ++i) sentences += "the\tDET\ncow" + std::to_string(i) + "\tNOUN\nsees\tVERB\n\n";
+  write_file(corpus.path("few.conll"), sentences);
+  write_file(corpus.path("enough.conll"), sentences + "a\tDET\ncow\tNOUN\n");
+  CHECK(warnings(corpus.must(tag + "--valid few.conll"), "few.conll: 198 examples to choose by") == 1);
+  CHECK(warnings(corpus.must(tag + "--valid enough.conll"), "") == 0);
 }
 
 TEST_CASE("labels: blanks around them and around names of columns do not count, in every format") {

@@ -57,6 +57,8 @@ TEST_CASE("split: parts of the shares, with the same classes, the header and the
     const std::ptrdiff_t negative = count(text, ",neg\n"), all = negative + count(text, ",pos\n");
     CHECK(std::abs(all - expected[i]) <= 2);
     CHECK(std::abs(negative - expected[i] * 60 / 220) <= 2);
+    CHECK(contains(outcome.err, "convert: out/" + part_names[i] + ".csv: " + std::to_string(all) + " examples: neg " +
+                                    std::to_string(negative) + ", pos " + std::to_string(all - negative) + "\n"));
     for (int n = 0; n < 200; ++n) {
       const std::string number = std::to_string(n);
       const std::string row = "\n" + number + ",\"so, it is\nfilm " + number + "\",";
@@ -87,11 +89,14 @@ TEST_CASE("split: every part has every class, and a part without a share has no 
   CHECK(contains(corpus.must("convert r.tsv --split 80,0,20 --rare train -o two").err, "they are in train alone"));
   CHECK(contains(part(corpus, "two", "train.tsv"), "once\tonly\n"));
   CHECK_FALSE(std::filesystem::exists(corpus.path("two/valid.tsv")));
+  write_file(corpus.path("r.tsv"), lines + "twice\tone\ntwice\ttwo\n");
+  corpus.must("convert r.tsv --split 80,0,20 -o enough");
+  for (const std::string name : {"train", "test"}) CHECK(count(part(corpus, "enough", name + ".tsv"), "twice\t") == 1);
 }
 
 TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
   const SmallCorpus corpus;
-  std::string objects, pairs, sentences, articles;
+  std::string objects, pairs, sentences, tags, questions, articles;
   std::vector<std::string> articles_one_by_one;
   for (int i = 0; i < 40; ++i) {
     const std::string n = std::to_string(i), label = i % 2 == 0 ? "a" : "b";
@@ -99,6 +104,9 @@ TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
     pairs += label + "\tone " + n + "\ttwo\n";
     sentences += "# sent " + n + "\n1\tw" + n + "\t_\tNOUN\t_\t_\t0\t_\t_\t_\n2\tis\t_\t" +
                  (i % 2 == 0 ? "VERB" : "AUX") + "\t_\t_\t0\t_\t_\t_\n2.1\tit\t_\t_\t_\t_\t_\t_\t_\t_\n\n";
+    tags += "w" + n + "\tNOUN\nis \t" + (i % 2 == 0 ? "VERB" : "AUX") + "\n\n";
+    questions +=
+        "{ \"question\":\"who\",\"context\":\"it is " + n + "\",\"answers\":[{\"text\":\"it\",\"answer_start\":0}]}\n";
     articles_one_by_one.push_back(
         R"({"title":"t)" + n + R"(","paragraphs":[{"context":"who is \"é\" )" + n + R"(","qas":[{"id":"x)" + n +
         R"(","question":"q","answers":[{"text":"who","answer_start":0}],"score":1.50},{"id":"y)" + n +
@@ -108,13 +116,17 @@ TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
   write_file(corpus.path("o.jsonl"), objects);
   write_file(corpus.path("p.tsv"), pairs);
   write_file(corpus.path("s.conllu"), sentences);
+  write_file(corpus.path("t.conll"), tags);
+  write_file(corpus.path("q.jsonl"), questions);
   write_file(corpus.path("q.json"), R"({"version":"1","data":[)" + articles + "]}");
   for (const auto& [file, ending, content, end] :
        std::vector<std::array<std::string, 4>>{{"o.jsonl", ".jsonl", objects, "\n"},
                                                {"p.tsv", ".tsv", pairs, "\n"},
-                                               {"s.conllu", ".conllu", sentences, "\n\n"}}) {
+                                               {"s.conllu", ".conllu", sentences, "\n\n"},
+                                               {"t.conll", ".conll", tags, "\n\n"},
+                                               {"q.jsonl", ".jsonl", questions, "\n"}}) {
     CAPTURE(file);
-    corpus.must("convert -q " + file + " --split 50,25,25 -o out" + ending);
+    corpus.must("convert -q " + file + " --split 50,25,25 -o of." + file);
     std::multiset<std::string> before, after;
     const auto add = [&end = end](std::string text, std::multiset<std::string>& units) {
       for (std::size_t at = 0; (at = text.find(end)) != std::string::npos; text.erase(0, at + end.size()))
@@ -122,7 +134,7 @@ TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
       CHECK((text.empty() || text == "\n"));
     };
     add(content, before);
-    for (const std::string& name : part_names) add(part(corpus, "out" + ending, name + ending), after);
+    for (const std::string& name : part_names) add(part(corpus, "of." + file, name + ending), after);
     CHECK(before == after);
   }
   corpus.must("convert -q q.json --split 50,25,25 -o squad");
@@ -141,6 +153,52 @@ TEST_CASE("split: objects, pairs, sentences and questions keep their bytes") {
   for (const std::string& article : articles_one_by_one) CHECK(contains(paragraphs, article));
 }
 
+TEST_CASE("split: pairs are told by their header or members, and differ where either text does") {
+  const SmallCorpus corpus;
+  std::string table = "\"label\",\"text\",\"text_b\"\n", objects;
+  for (int i = 0; i <= 40; ++i) {
+    // Each first text has two second ones, and the last pair is the first one again.
+    const std::string label = i % 2 == 0 ? "a" : "b", one = std::to_string(i % 40 / 2), two = std::to_string(i % 40);
+    table += label + ",\"one, " + one + "\",two " + two + "\n";
+    objects += R"({"label":")" + label + R"(","text":"one )" + one + R"(","text_b":"two )" + two + "\"}\n";
+  }
+  write_file(corpus.path("p.csv"), table);
+  write_file(corpus.path("p.jsonl"), objects);
+  for (const std::string file : {"p.csv", "p.jsonl"}) {
+    CAPTURE(file);
+    const Outcome outcome = corpus.must("convert " + file + " --split 50,25,25 -o of." + file);
+    CHECK(contains(outcome.err, ": 1 example is a copy of another, in the same part\n"));
+    CHECK_FALSE(contains(outcome.err, "several labels"));
+    CHECK_FALSE(contains(outcome.err, "columns"));
+  }
+}
+
+TEST_CASE("split: questions on one context are in one part, and the rarest tags in every part") {
+  const SmallCorpus corpus;
+  std::string questions, sentences;
+  for (int i = 0; i < 60; ++i) {
+    questions += R"({"question":"who )" + std::to_string(i) + R"(","context":"it is )" + std::to_string(i / 2) +
+                 R"(","answers":[{"text":"it","answer_start":0}]})" + "\n";
+    // Three tags that three sentences have each.
+    sentences += "w" + std::to_string(i) + "\tNOUN\nis\t" + (i < 9 ? "RARE" + std::to_string(i / 3) : "VERB") + "\n\n";
+  }
+  write_file(corpus.path("q.jsonl"), questions);
+  write_file(corpus.path("s.conll"), sentences);
+  const Outcome outcome = corpus.must("convert q.jsonl --split 80,10,10 -o questions");
+  CHECK(contains(outcome.err, ": 30 examples are on a context of another, in the same part\n"));
+  corpus.must("convert s.conll --split 80,10,10 -o sentences");
+  for (const std::string& name : part_names) {
+    const std::string asked = part(corpus, "questions", name + ".jsonl");
+    CHECK(contains(outcome.err, name + ".jsonl: " + std::to_string(lines_in(asked)) + " examples\n"));
+    for (int i = 0; i < 30; ++i) {
+      const auto found = count(asked, "it is " + std::to_string(i) + "\"");
+      CHECK((found == 0 || found == 2));
+    }
+    for (int i = 0; i < 3; ++i)
+      CHECK(count(part(corpus, "sentences", name + ".conll"), "RARE" + std::to_string(i)) == 1);
+  }
+}
+
 TEST_CASE("split: what cannot be split is refused, with file and line, and nothing is written") {
   const SmallCorpus corpus;
   write_file(corpus.path("r.csv"), reviews());
@@ -150,6 +208,10 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
   write_file(corpus.path("one.tsv"), "a\tx\na\ty\na\tz\n");
   write_file(corpus.path("tiny.jsonl"), "{\"text\":\"x\",\"label\":1}\n{\"text\":\"x\",\"label\":2}\n");
   write_file(corpus.path("bad.jsonl"), "{\"text\":\"x\",\"label\":1}\n{\"text\":\n");
+  write_file(corpus.path("two.conll"), "a\tX\nb\tY\n\nc\tX\nd\tY\n");
+  std::string numbers;  // of two texts
+  for (int i = 0; i < 60; ++i) numbers += std::to_string(i) + ".5\ttext " + std::to_string(i % 2) + "\n";
+  write_file(corpus.path("numbers.tsv"), numbers);
   corpus.must("mkdir full && touch full/train.csv && touch nothing.csv");
   const std::string split = " --split 80,10,10 -o out";
   for (const Refusal& refusal : std::vector<Refusal>{
@@ -160,6 +222,8 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
            {"convert tiny.jsonl" + split, "fewer different texts than the 3 parts", 1},
            {"convert bad.jsonl" + split, "bad.jsonl:2: not valid JSON", 1},
            {"convert nothing.csv" + split, "nothing.csv: has no example", 1},
+           {"convert two.conll" + split, "two.conll: 2 examples are too few", 1},
+           {"convert numbers.tsv" + split, "or too many copies of one text, for so many parts: valid is empty", 1},
            {"convert none.csv" + split, "none.csv", 1},
            {"convert r.csv --split 80,10,10 -o full", "full", 1},
            {"convert r.csv --split 80,10,10 --label-column stars -o out", "has no column 'stars'", 1},

@@ -251,6 +251,13 @@ TEST_CASE("tokenize --pairs: provenance leads through both tokenizers to both te
   CHECK(provenance.earlier.size() == 2);
   CHECK(provenance.own.inputs[2].xxh128 == formats::checksum_file(place.path("de")).xxh128);
   CHECK(provenance.own.inputs[3].xxh128 == formats::checksum_file(place.path("en")).xxh128);
+  place.must("paste de en > tab; $T -q -t bpe.h5 --pairs tab -o tabbed.h5");
+  const formats::Provenance of_one = formats::PairsFile(place.path("tabbed.h5")).file().provenance();
+  REQUIRE(of_one.own.inputs.size() == 2);
+  CHECK(of_one.own.inputs[0].role == "tokenizer");
+  CHECK(of_one.own.inputs[1].role == "pairs");
+  CHECK(of_one.own.inputs[1].name == "tab");
+  CHECK(of_one.own.inputs[1].xxh128 == formats::checksum_file(place.path("tab")).xxh128);
 }
 
 TEST_CASE("tokenize --pairs: full disks and signals leave nothing, and old files stand") {

@@ -18,6 +18,7 @@ using heddle::testing::lines_in;
 using heddle::testing::Outcome;
 using heddle::testing::parse_json;
 using heddle::testing::read_file;
+using heddle::testing::repeated;
 using heddle::testing::run_command;
 using heddle::testing::TemporaryFolder;
 using heddle::testing::watching;
@@ -144,12 +145,18 @@ TEST_CASE("tokenize: token files hold the text byte for byte, however it is divi
       CHECK(file.documents() == count);
     }
   }
+  // Tokens have two bytes each, or few where the text repeats itself.
+  place.write("long", repeated(read_file(place.path("text")), 10));
+  REQUIRE(place.run("$T -t byte.h5 -o plain.h5 long; $T -t byte.h5 --compress -o packed.h5 long").status == 0);
+  CHECK(std::filesystem::file_size(place.path("plain.h5")) > 2 * 31'500);
+  CHECK(std::filesystem::file_size(place.path("packed.h5")) < 31'500);
 }
 
 TEST_CASE("tokenize: every document of a token file ends with the end-of-text token, if there is one") {
   const Workplace place;
   place.write("two", "a<|endoftext|>\nb");
-  REQUIRE(place.run("$T -t byte.h5 --documents line -o tokens.h5 two").status == 0);
+  CHECK(place.run("$T -t byte.h5 --documents line -o tokens.h5 two").err ==
+        "tokenize: tokens.h5: 6 tokens of 2 documents, 16 bytes of text, 2.67 bytes per token\n");
   const heddle::formats::TokenFile file(place.path("tokens.h5"));
   std::vector<heddle::TokenId> ids(static_cast<std::size_t>(file.size()));
   file.read(0, ids);
@@ -263,10 +270,19 @@ TEST_CASE("tokenize: the same file whatever the number of threads, and from a pi
 
 TEST_CASE("tokenize: a line is answered before the next is there") {
   const Workplace place;
-  const Outcome outcome = place.run(
-      "coproc $T -t byte.h5; for word in a bc; do echo $word >&${COPROC[1]}; read -ru ${COPROC[0]} -t 600 ids;"
-      "echo $ids; done; kill $COPROC_PID");
-  CHECK(outcome.out == "97\n98 99\n");
+  const auto answers = [&](const std::string& options, const std::string& lines) {
+    return place
+        .run("coproc $T -t byte.h5 " + options + "; for line in " + lines +
+             "; do echo $line >&${COPROC[1]}; read -ru ${COPROC[0]} -t 600 answer || break; echo \"$answer\"; done; "
+             "kill $COPROC_PID")
+        .out;
+  };
+  CHECK(answers("", "a bc") == "97\n98 99\n");
+  CHECK(answers("--decode", "97 '98 99'") == "a\nbc\n");
+  CHECK(answers("--offsets", "a bc") == "97:0:1\n98:0:1 99:1:2\n");
+  CHECK(answers("--jsonl --offsets", "a bc") ==
+        "{\"text\":\"a\",\"ids\":[97],\"offsets\":[[0,1]]}\n"
+        "{\"text\":\"bc\",\"ids\":[98,99],\"offsets\":[[0,1],[1,2]]}\n");
 }
 
 TEST_CASE("tokenize: training reports its result, and warns when the text gives too little") {
@@ -377,6 +393,16 @@ TEST_CASE("tokenize: missing, empty, foreign and damaged files are one line and 
     CHECK(outcome.out.empty());
   }
   CHECK(place.names() == before);
+}
+
+TEST_CASE("tokenize: a tokenizer that has no place to be written to is refused before the text is read") {
+  const Workplace place;
+  // More than a pipe holds.
+  place.write("long", repeated(read_file(place.path("text")), 200));
+  const Outcome outcome = place.run("{ cat long && touch was-read; } | $T --train -o nowhere/out.h5");
+  CHECK(outcome.status == 1);
+  CHECK(outcome.err.starts_with("tokenize: nowhere/out.h5: cannot create"));
+  CHECK_FALSE(contains(place.names(), "was-read"));
 }
 
 TEST_CASE("tokenize: compressed text is refused, from files and pipes") {
@@ -574,7 +600,11 @@ TEST_CASE("tokenize: --invalid says what becomes of bytes that are not UTF-8") {
                    "sat\\nmat\\xef\\xbf\\xbd\\xef\\xbf\\xbd' | " +
                    with)
               .out);
-    CHECK(contains(place.run(with + "bad --invalid skip").err, "tokenize: 6 bytes were invalid UTF-8, and left out\n"));
+    for (const char* mode : {"", " --jsonl", " --offsets"}) {
+      CAPTURE(mode);
+      CHECK(place.run(with + "bad --invalid skip" + mode).err ==
+            "tokenize: 6 bytes were invalid UTF-8, and left out\n");
+    }
     CHECK(contains(place.run(with + "bad --invalid replace -o tokens.h5").err,
                    "tokenize: 6 bytes were invalid UTF-8, and replaced by U+FFFD\n"));
     CHECK(parse_json(place.run("head -n 1 bad | " + with + "--invalid skip --jsonl").out)["text"] == "the cat");

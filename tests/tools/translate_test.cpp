@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "support/json.hpp"
 #include "tools/small_corpus.hpp"
@@ -94,6 +95,92 @@ TEST_CASE("translate: the log-likelihood of what was generated is what --score g
     CHECK(scored[i]["log_likelihood"].get<double>() - each.back().get<double>() ==
           doctest::Approx(generated[i]["log_likelihood"].get<double>()).epsilon(1e-4));
   }
+  const double sum = scored[0]["log_likelihood"].get<double>() + scored[1]["log_likelihood"].get<double>();
+  const std::string said = corpus.must("printf 'a b c\\tc b a\\nd\\td\\n' | generate model.h5 --score").err;
+  const std::string begin = "2 pairs, 6 tokens of targets scored: ";
+  REQUIRE(contains(said, begin));
+  CHECK(std::stod(said.substr(said.find(begin) + begin.size())) == doctest::Approx(-sum / 6).epsilon(1e-4));
+}
+
+TEST_CASE("translate: targets that just fit the context are scored to their ends") {
+  const ReversedCorpus corpus;
+  corpus.must("pretrain -q --train pairs.h5 " + shape + "--context 8 --steps 1 -o short.h5");
+  const auto score = [&](const std::string& target, const std::string& options = "") {
+    return corpus.run("printf 'a b\\t" + target + "\\n' | generate -q short.h5 --score --jsonl " + options);
+  };
+  // A token begins the target, and the one that ends it is not read.
+  const Outcome whole = score("a b c d e a b");
+  REQUIRE(whole.status == 0);
+  CHECK(parse_json(whole.out)["tokens"] == 7 + 1);
+  const Outcome refused = score("a b c d e a b c");
+  CHECK(refused.status == 1);
+  CHECK(contains(refused.err, "the text has 8 tokens, more than the 7 that fit the context"));
+  json cut = parse_json(score("a b c d e a b c", "--overlong truncate").out);
+  cut["text"] = "a b c d e a b";
+  CHECK(cut == parse_json(whole.out));
+}
+
+TEST_CASE("translate: the interval of BLEU is drawn by --seed") {
+  const Reverser corpus;
+  corpus.must("awk 'NR % 3 == 0 { $0 = \"a b c d e\" } { print }' valid.tgt > references");
+  const auto report = [&](const std::string& seed) {
+    return parse_json(corpus.must("generate -q model.h5 valid.src --evaluate references --json --seed " + seed).out);
+  };
+  const json one = report("1"), two = report("2");
+  CHECK(one == report("1"));
+  CHECK(one["bleu_interval"] != two["bleu_interval"]);
+  for (const json& each : {one, two}) {
+    CHECK(each["bleu"] == one["bleu"]);
+    CHECK(each["bleu_interval"]["low"] < each["bleu"]);
+    CHECK(each["bleu_interval"]["high"] > each["bleu"]);
+  }
+}
+
+namespace {
+
+// Sets the bias of a token's logit in a directory of Hugging Face.
+void set_bias(const std::string& directory, int token, float bias) {
+  std::string bytes = read_file(directory + "/model.safetensors");
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  const json header = parse_json(bytes.substr(sizeof size, size));
+  const auto begin = header["final_logits_bias"]["data_offsets"][0].get<std::size_t>();
+  const std::size_t place = sizeof size + size + begin + static_cast<std::size_t>(token) * sizeof bias;
+  std::memcpy(bytes.data() + place, &bias, sizeof bias);
+  write_file(directory + "/model.safetensors", bytes);
+}
+
+}  // namespace
+
+TEST_CASE("translate: a text without an end has 50 tokens more than its source, and none of them is padding") {
+  const SmallCorpus corpus;
+  corpus.must("cp -r --no-preserve=mode '" HEDDLE_HUGGINGFACE "/marian-narrow' marian");
+  constexpr int end = 0, padding = 44;  // the last token
+  set_bias(corpus.path("marian"), end, -50);
+  corpus.must("convert -q marian -o endless.h5");
+  set_bias(corpus.path("marian"), padding, 50);
+  corpus.must("convert -q marian -o padded.h5");
+  const json pairs = parse_json(read_file(corpus.path("marian/expected.json")))["pairs"];
+  std::string sources;
+  for (const json& pair : pairs) sources += pair["source"].get<std::string>() + "\n";
+  write_file(corpus.path("sources"), sources);
+  const auto ids_of = [&](const std::string& options) {
+    std::vector<std::vector<int>> ids;
+    for (const json& line : json_lines(corpus.must("generate " + options + " sources --jsonl").out))
+      ids.push_back(line["ids"]);
+    return ids;
+  };
+  CHECK(ids_of("padded.h5") == ids_of("endless.h5"));
+  for (const std::string options : {"endless.h5", "padded.h5", "padded.h5 --beam 3", "padded.h5 --temperature 1"}) {
+    CAPTURE(options);
+    const auto texts = ids_of(options);
+    REQUIRE(texts.size() == pairs.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      // The context is 96 tokens.
+      CHECK(texts[i].size() == std::min<std::size_t>(pairs[i]["source_ids"].size() + 50, 96));
+      CHECK(std::ranges::count(texts[i], padding) == 0);
+    }
+  }
 }
 
 TEST_CASE("translate: a beam gives several texts of falling score, and reordering hypotheses changes no probability") {
@@ -166,6 +253,14 @@ TEST_CASE("translate: source and target may have tokenizers of their own, which 
   CHECK(lines_of(corpus.must("generate -q half.h5 -p 'a b'").out).size() == 1);
   corpus.must("finetune -q --from model.h5 --task translate --train two.h5 --steps 3 -o more.h5");
   corpus.must("generate -q more.h5 -p 'a b'");
+  corpus.must("tokenize -q --train --model byte -o bytes.h5");
+  corpus.must("tokenize -q -t words.h5 --source-tokenizer bytes.h5 --pairs -o other-pairs.h5 train.src train.tgt");
+  corpus.must("pretrain -q --train other-pairs.h5 " + shape + "--no-share-embeddings -o other.h5 --steps 1");
+  const std::string score = "printf 'a b\\tb a\\n' | generate -q --score ";
+  const auto scored = [&](const std::string& models) { return std::stod(corpus.must(score + models).out); };
+  CHECK(scored("model.h5,more.h5") == doctest::Approx((scored("model.h5") + scored("more.h5")) / 2).epsilon(1e-6));
+  corpus.refused({score + "model.h5,other.h5",
+                  "other.h5: has another tokenizer than model.h5; models that score texts together need the same", 1});
 }
 
 TEST_CASE("translate: fine-tuning goes on with pairs as text, and an encoder's vectors serve a classifier") {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "heddle/base/random.hpp"
@@ -264,6 +265,11 @@ TEST_CASE("inspect bias: word sets, with words alone and in context") {
   CHECK(drawn["exact"] == false);
   CHECK(drawn["effect_size"] == alone["effect_size"]);
   CHECK(drawn == answer("sets.txt --permutations 19 --seed 2"));
+  std::set<double> fractions;
+  for (const std::string seed : {"2", "3", "4", "5"}) {
+    fractions.insert(answer("sets.txt --permutations 19 --seed " + seed)["p"].get<double>());
+  }
+  CHECK(fractions.size() > 1);
   const json last = answer("contexts.txt"), first = answer("contexts.txt --layer 0");
   CHECK(last["effect_size"] != first["effect_size"]);
   CHECK(first["effect_size"] != alone["effect_size"]);
@@ -272,6 +278,20 @@ TEST_CASE("inspect bias: word sets, with words alone and in context") {
   const Outcome bad = corpus.run("inspect bias model.h5 bad.txt");
   CHECK(bad.status == 1);
   CHECK(contains(bad.err, "bad.txt:1: "));
+}
+
+TEST_CASE("inspect embed: the first position of an encoder's text is [CLS], the same for all texts before the layers") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q --train --model wordpiece --vocab-size 300 -o pieces.h5 train.txt");
+  corpus.must("tokenize -q -t pieces.h5 -o pieces-of-text.h5 valid.txt");
+  corpus.must("pretrain -q --arch encoder --train pieces-of-text.h5 -o encoder.h5 --steps 2" + tiny_model);
+  const auto first = [&](const std::string& text, const std::string& layer) -> std::vector<double> {
+    return parse_json(
+        corpus.must("inspect embed encoder.h5 --pooling first --json --layer " + layer + " --text '" + text + "'")
+            .out)["texts"][0]["vector"];
+  };
+  CHECK(first("the cat sees", "0") == first("a dog", "0"));
+  CHECK(first("the cat sees", "-1") != first("a dog", "-1"));
 }
 
 TEST_CASE("inspect senses and bias: a bag has one layer and predicts no tokens") {

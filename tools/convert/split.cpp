@@ -44,13 +44,15 @@ bool first_object_has(std::string_view content, const std::string& name) {
   }
 }
 
+bool has_header(LabelledFormat format, formats::Header header) {
+  return header == formats::Header::present || (format == LabelledFormat::csv && header == formats::Header::automatic);
+}
+
 // Whether a table has two texts in a row: by its header, or by having three columns and no header.
 bool table_has_two_texts(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
   const bool is_csv = format == LabelledFormat::csv;
   const std::vector<std::string> names = split(first_line(content), is_csv ? formats::csv_separator(content) : '\t');
-  const bool has_header =
-      input.header == formats::Header::present || (is_csv && input.header == formats::Header::automatic);
-  if (!has_header) return names.size() == 3;
+  if (!has_header(format, input.header)) return names.size() == 3;
   return std::ranges::count(names, "text_b") + std::ranges::count(names, "\"text_b\"") > 0;
 }
 
@@ -107,11 +109,6 @@ class Splitter {
   std::vector<Index> parts() {
     if (const auto header = header_warning(data_, options_.input)) arguments_.warn(*header);
     if (const auto empty = empty_texts_warning(data_)) arguments_.warn(*empty);
-    if (!options_.input.columns.any() && !data_.texts.empty() && data_.texts.front().second_text) {
-      arguments_.say(data_.file +
-                     ": the examples are pairs: of three columns, a label and two texts. Where that is wrong, "
-                     "--label-column and --text-column name the columns");
-    }
     set_labels();
     return data::grouped_parts(units_, shares_, static_cast<std::uint64_t>(arguments_.common().seed));
   }
@@ -365,6 +362,12 @@ void split_labelled(const std::string& path, const std::string& output, const Sp
   const LabelledFormat format = formats::labelled_format(path, options.input);
   const TaskInput how = how_to_read(content, format, options.input);
   const TaskData data = TaskReader(source.name(), how).read(content, source.name());
+  const bool is_guessed = !options.input.columns.any() && !has_header(format, options.input.header);
+  if (how.texts == formats::Texts::two && format != LabelledFormat::jsonl && is_guessed) {
+    arguments.say(data.file +
+                  ": the examples are pairs: of three columns, a label and two texts. Where that is wrong, "
+                  "--label-column and --text-column name the columns");
+  }
   Splitter splitter(data, how.task, options, arguments);
   const std::vector<Index> parts = splitter.parts();
   check_parts(data, shares, parts);

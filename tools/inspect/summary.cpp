@@ -51,6 +51,9 @@ Summary summarize_model(const formats::ModelFile& file) {
   summary.weights = file.weights().tensors();
   count_parameters(summary);
   summary.tokenizer = file.tokenizer_model();
+  if (formats::has_source_tokenizer(file.file())) {
+    summary.source_tokenizer = formats::read_tokenizer_model(file.file(), Side::source);
+  }
   if (file.has_training()) summary.description += ", a checkpoint of unfinished training";
   if (file.has_history()) summary.history = file.history();
   if (file.has_part("adapters")) summary.adapters = formats::adapters_of(file);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "heddle/models/presets.hpp"
 #include "heddle/nn/stacked_linear.hpp"
 #include "heddle/ops/arithmetic.hpp"
@@ -76,6 +78,18 @@ TEST_CASE("adapters: as many parameters as the equation says, all others without
   for (const Parameter& parameter : model.parameters().all()) {
     CHECK(parameter.is_trained() == (parameter.name.find("/lora/") != std::string::npos));
   }
+}
+
+TEST_CASE("adapters: without other targets they are of queries and values (SPEC 6.2)") {
+  const models::Decoder model(small_decoder_config, adapted({.lora_rank = 1}));
+  std::vector<std::string> adapted_matrices;
+  for (const Parameter& parameter : model.parameters().all()) {
+    const std::size_t end = parameter.name.find("/lora/a");
+    if (end != std::string::npos) adapted_matrices.push_back(parameter.name.substr(0, end));
+  }
+  std::ranges::sort(adapted_matrices);
+  CHECK(adapted_matrices == std::vector<std::string>{"decoder/0/attention/query", "decoder/0/attention/value",
+                                                     "decoder/1/attention/query", "decoder/1/attention/value"});
 }
 
 TEST_CASE("adapters: the merged matrices give the same, whole or step by step") {

@@ -63,6 +63,27 @@ TEST_CASE("sequence to sequence: every source token matters to every target toke
   }
 }
 
+TEST_CASE("sequence to sequence: with a window, a layer's source tokens see their neighbours alone") {
+  models::EncoderDecoderConfig config = small_transformer(vocabulary);
+  config.encoder_layers = 1;
+  config.window = 2;
+  const StirredTranslator stirred(config);
+  const auto* vectors = stirred.model->as<models::ContextualVectors>();
+  REQUIRE(vectors != nullptr);
+  const TokenIds ids = some_ids(1, 6, vocabulary);
+  const Tensor before = vectors->hidden(ids).value();
+  for (Index changed = 0; changed < 6; ++changed) {
+    TokenIds other = ids;
+    auto& token = other.ids[static_cast<std::size_t>(changed)];
+    token = (token + 1) % vocabulary;
+    const Tensor after = vectors->hidden(other).value();
+    for (Index t = 0; t < 6; ++t) {
+      const double change = difference(before.narrowed(1, t, 1), after.narrowed(1, t, 1));
+      CHECK((std::abs(t - changed) <= config.window ? change > 1e-6 : change == 0));
+    }
+  }
+}
+
 TEST_CASE("sequence to sequence: in a padded batch every pair has the logits that it has alone") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);

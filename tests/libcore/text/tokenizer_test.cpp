@@ -148,4 +148,46 @@ TEST_CASE("tokenizer: the fingerprint tells models apart and stays as it is") {
   differs([](TokenizerModel& m) { m.special_tokens.clear(); });
   differs([](TokenizerModel& m) { m.end_of_text = -1; });
   differs([](TokenizerModel& m) { m.unknown = 2; });
+  differs([](TokenizerModel& m) { m.classification = 2; });
+  differs([](TokenizerModel& m) { m.separator = 2; });
+  differs([](TokenizerModel& m) { m.mask = 2; });
+  differs([](TokenizerModel& m) { m.padding = 2; });
+  differs([](TokenizerModel& m) { m.lowercase = true; });
+  differs([](TokenizerModel& m) { m.strip_accents = true; });
+  differs([](TokenizerModel& m) { m.pair_separators = 2; });
+  differs([](TokenizerModel& m) { m.scores = {-0.5}; });
+  differs([](TokenizerModel& m) { m.segments = {"a"}; });
+  differs([](TokenizerModel& m) { m.added_tokens = {1}; });
+  differs([](TokenizerModel& m) { m.strip_left = {2}; });
+  differs([](TokenizerModel& m) { m.strip_right = {2}; });
+  differs([](TokenizerModel& m) { m.cuts = {"gpt2"}; });
+  differs([](TokenizerModel& m) { m.spaced_words = true; });
+  differs([](TokenizerModel& m) { m.only_spaces = true; });
+  differs([](TokenizerModel& m) { m.prefix_space = true; });
+  differs([](TokenizerModel& m) { m.byte_fallback = true; });
+  differs([](TokenizerModel& m) { m.charsmap = {"AA=="}; });
+}
+
+TEST_CASE("tokenizer: the fingerprint of wordpiece counts its case, its accents and its special tokens") {
+  TokenizerModel model;
+  model.kind = TokenizerKind::wordpiece;
+  model.pieces = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b"};
+  model.special_tokens = {0, 1, 2, 3, 4};
+  model.unknown = 1;
+  model.end_of_text = model.separator = 3;
+  model.classification = 2;
+  model.mask = 4;
+  model.padding = 0;
+  const auto with = [&](bool lowercase, bool strip_accents) {
+    TokenizerModel other = model;
+    other.lowercase = lowercase;
+    other.strip_accents = strip_accents;
+    return fingerprint(other);
+  };
+  CHECK(with(false, false) == "7a43235863ac1530");
+  CHECK(with(false, true) == "7a46895863aef859");
+  CHECK(with(true, false) == "19644f60b9290781");
+  CHECK(with(true, true) == "1960e960b9262458");
+  model.mask = model.padding = -1;
+  CHECK(with(true, true) == "b4cec0092c04524c");
 }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -148,6 +149,43 @@ TEST_CASE("trainer: wordpiece begins with its special tokens, then characters, t
   const TokenizerModel cased = train("Ab Ab", {.kind = TokenizerKind::wordpiece, .vocab_size = 9, .cased = true});
   CHECK(pieces_from(cased, 5) == Pieces{"##b", "A", "Ab"});
   CHECK_FALSE(cased.lowercase);
+}
+
+TEST_CASE("trainer: wordpiece keeps accents where it keeps capitals") {
+  const std::string text = "Z\u00fcrich Z\u00fcrich";
+  for (const bool cased : {true, false}) {
+    CAPTURE(cased);
+    const TokenizerModel model = train(text, {.kind = TokenizerKind::wordpiece, .cased = cased, .whole_words = true});
+    CHECK(pieces_from(model, 5) == Pieces{cased ? "Z\u00fcrich" : "zurich"});
+    CHECK(model.strip_accents == !cased);
+    CHECK(Tokenizer(model).encode(text) == std::vector<TokenId>{5, 5});
+  }
+  const TokenizerModel parts =
+      train("Z\u00fc Z\u00fc", {.kind = TokenizerKind::wordpiece, .vocab_size = 9, .cased = true});
+  CHECK(pieces_from(parts, 5) == Pieces{"##\u00fc", "Z", "Z\u00fc"});
+}
+
+TEST_CASE("trainer: of wordpiece and unigram, too, rare characters and pieces are left out") {
+  const TokenizerModel model = train("aa aa xz", {.kind = TokenizerKind::wordpiece, .min_frequency = 2});
+  CHECK(pieces_from(model, 5) == Pieces{"##a", "a", "aa"});
+  CHECK(Tokenizer(model).encode("aa xz") == std::vector<TokenId>{7, 1});
+  // a occurs 4 times, b, the space, "ab" and " a" 3 times, " ab" and x twice.
+  const auto unigram = [](Index min_frequency) {
+    return train("ab ab ab axx", {.kind = TokenizerKind::unigram,
+                                  .vocab_size = 100,
+                                  .min_frequency = min_frequency,
+                                  .byte_fallback = false,
+                                  .end_of_text = "none"})
+        .pieces;
+  };
+  const auto sorted = [](Pieces pieces) {
+    std::ranges::sort(pieces);
+    return pieces;
+  };
+  const std::string space = "\u2581";
+  CHECK(sorted(unigram(2)) == sorted({"a", "b", "x", "ab", space, space + "a", space + "ab"}));
+  CHECK(sorted(unigram(3)) == sorted({"a", "b", "ab", space, space + "a"}));
+  CHECK(unigram(4) == Pieces{"a"});
 }
 
 TEST_CASE("trainer: wordpiece of whole words has the most frequent words alone, and the others are unknown") {

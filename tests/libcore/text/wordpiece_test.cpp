@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "heddle/text/basic_words.hpp"
 #include "heddle/text/tokenizer.hpp"
+#include "heddle/text/unicode.hpp"
 #include "libcore/text/samples.hpp"
 
 using namespace heddle;
@@ -60,6 +63,24 @@ TEST_CASE("basic words: white space, punctuation, Chinese characters") {
   CHECK(words("a\u00a0b\u3000c") == Words{"a", "b", "c"});
   CHECK(words("").empty());
   CHECK(words(" \n\t ").empty());
+}
+
+TEST_CASE("basic words: Chinese characters are those of the published list, to the ends of its ranges") {
+  const auto check_cut = [](char32_t code, bool alone) {
+    CAPTURE(static_cast<std::uint32_t>(code));
+    std::string character;
+    append_utf8(character, code);
+    const Words expected = alone ? Words{"a", character, "b"} : Words{"a" + character + "b"};
+    CHECK(words("a" + character + "b", {.lowercase = false, .strip_accents = false}) == expected);
+  };
+  // The first and the last character of each range that Unicode 13 has.
+  const std::u32string_view chinese =
+      U"\u3400\u4DBF\u4E00\u9FFC\uF900\uFAD9\U00020000\U0002A6DD\U0002A700\U0002B734\U0002B740\U0002B81D"
+      U"\U0002B820\U0002CEA1\U0002F800\U0002FA1D";
+  for (const char32_t code : chinese) check_cut(code, true);
+  // Neighbours, and other letters of East Asia.
+  const std::u32string_view others = U"\u33FF\u4DC0\uA000\uFB00\U0002CEB0\U0002EBE0\U00030000\u3007\u3042\uAC00";
+  for (const char32_t code : others) check_cut(code, false);
 }
 
 TEST_CASE("basic words: case and accents") {

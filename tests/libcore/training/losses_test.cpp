@@ -334,6 +334,26 @@ TEST_CASE("translate: the loss is the mean over the targets of a step, smoothed,
   }
 }
 
+TEST_CASE("translate: an evaluation of so many tokens reads the groups that hold the first of them") {
+  const data::PairsInMemory pairs = padded_pairs();
+  const NamedObjective translate(small_of("encoder-decoder"), "translate", {.pairs = &pairs}, quick_settings(1));
+  const auto& model = translate.as<models::SequenceToSequence>();
+  const data::PairGroups groups =
+      evaluation_groups(model, pairs, {}, {.batch_size = 1, .max_source = 100, .max_target = 100});
+  REQUIRE(groups.groups_per_epoch() == 4);
+  const auto tokens_of = [&](Index limit) { return evaluate(model, groups, limit, [] { return false; }).tokens; };
+  std::vector<Index> sums{0};
+  for (Index group = 0; group < 4; ++group) {
+    const data::FramedPair& pair = groups.group(group).front();
+    sums.push_back(sums.back() + static_cast<Index>(pair.target.size()) - pair.given);
+  }
+  CHECK(tokens_of(1) == sums[1]);
+  CHECK(tokens_of(sums[1]) == sums[1]);
+  CHECK(tokens_of(sums[1] + 1) == sums[2]);
+  CHECK(tokens_of(sums[3] + 1) == sums[4]);
+  CHECK(tokens_of(0) == sums[4]);
+}
+
 TEST_CASE("translate: micro-batches drop other elements, those that the whole step drops") {
   const data::PairsInMemory pairs = padded_pairs();
   TrainingConfig settings = quick_settings(1);

@@ -260,6 +260,23 @@ TEST_CASE("decay: SGD and AdaGrad add it to the gradient, for matrices only") {
   CHECK(other.bias.value()[0] == doctest::Approx(0.9 - 0.355 / 4.3419465).epsilon(1e-6));
 }
 
+TEST_CASE("decay: each rule's own, where none is given, has the updates of one that is given") {
+  for (const char* const rule : {"adamw", "coupled", "adam", "sgd", "adagrad", "adadelta"}) {
+    CAPTURE(rule);
+    Toy automatic, given;
+    const OptimizerOptions options = options_of(rule, OptimizerOptions().weight_decay);
+    const auto first = make_optimizer(options, automatic.parameters);
+    const auto second = make_optimizer(options_of(rule, options.decay()), given.parameters);
+    for (int t = 0; t < 3; ++t) {
+      for (Toy* const toy : {&automatic, &given}) toy->set_gradients(static_cast<Real>(std::sin(t) + 0.5));
+      first->update({.step = t, .learning_rate = 0.1});
+      second->update({.step = t, .learning_rate = 0.1});
+      CHECK(automatic.matrix.value()[1] == given.matrix.value()[1]);
+      CHECK(automatic.bias.value()[1] == given.bias.value()[1]);
+    }
+  }
+}
+
 TEST_CASE("epsilon: every rule adds it outside the root") {
   for (const char* const rule : {"adam", "adamw", "adagrad"}) {
     CAPTURE(rule);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
@@ -161,6 +162,16 @@ TEST_CASE("training: clipping scales a gradient beyond the largest norm down to 
       CHECK(trainer.state().gradient_norm == doctest::Approx(5).epsilon(1e-6));  // as it was
     }
   }
+}
+
+TEST_CASE("training: without another limit, a gradient is clipped to the norm 1") {
+  FixedGradient objective({3, 0, -4}, 1);
+  TrainingConfig settings = quick_settings(1);
+  settings.schedule = {.learning_rate = 0.5, .schedule = ScheduleKind::constant, .warmup = {}};
+  settings.optimizer.optimizer = "sgd";
+  settings.optimizer.momentum = settings.optimizer.weight_decay = 0;
+  Trainer(objective, settings).step();
+  CHECK(objective.weights()[0] == doctest::Approx(-0.5 * 3 / 5).epsilon(1e-6));
 }
 
 TEST_CASE(
@@ -359,6 +370,30 @@ TEST_CASE("training: epochs become steps") {
   CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 10);  // 116 by 12, to the nearest
   settings.training.epochs = 0.1;
   CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 1);  // 4 by 12, but one at least
+}
+
+TEST_CASE("training: rates are those of all steps since the last report") {
+  const auto tokens = noisy_text(3000, 50, 1);
+  models::Decoder model(trained_decoder(50), 4);
+  TrainingConfig settings = quick_settings(20);
+  settings.training.log_every = 10;
+  CausalTrainer trainer(model, tokens, nullptr, settings);
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point last = Clock::now();
+  std::vector<double> tokens_in_time;
+  double flops_per_token = 0;
+  Hooks hooks;
+  hooks.on_step = [&](const StepRecord& record) {
+    const Clock::time_point now = Clock::now();
+    tokens_in_time.push_back(record.tokens_per_second * std::chrono::duration<double>(now - last).count());
+    flops_per_token = record.flops_per_second / record.tokens_per_second;
+    last = now;
+  };
+  trainer.run(hooks);
+  REQUIRE(tokens_in_time.size() == 2);
+  // The steps are a part of the time between reports, so that no fewer tokens than theirs fit into it at their rate.
+  for (const double count : tokens_in_time) CHECK(count >= 10 * 4 * 16);
+  CHECK(flops_per_token == doctest::Approx(model.training_flops_per_token(16, 1)));
 }
 
 TEST_CASE("training: checkpoints are saved at every interval and at the end, with the steps and tokens until then") {
