@@ -195,4 +195,14 @@ TEST_CASE("pretrain: a loss at the level of token frequencies is told once, with
   }
 }
 
+TEST_CASE("pretrain: of a long run, the level is that after a tenth of the steps") {
+  const EncoderCorpus corpus;
+  const Outcome stopped = corpus.run(
+      signalled("pretrain --train train.h5 --log log.jsonl --log-every 5 --steps 8000 --layers 1 --width 16 --heads 2 "
+                "--learning-rate 1e-9 -o long.h5",
+                "test $(lines_of log.jsonl) -ge 170", "TERM"));
+  CHECK(stopped.status == status_of("TERM"));
+  CHECK(contains(stopped.err, "lower than that of token frequencies alone"));
+}
+
 }  // namespace masked_tests
