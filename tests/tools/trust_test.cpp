@@ -264,6 +264,23 @@ TEST_CASE("trust: the memory of what is said of the tokens of a long line is wit
                  "tokens are more than the 50,000 of a table for people");
 }
 
+TEST_CASE("trust: an evaluation does not keep the probabilities of all classes of all texts") {
+  const SmallCorpus corpus;
+  constexpr std::size_t texts = 80000, classes = 300;
+  std::string known, many;
+  for (std::size_t i = 0; i < texts; ++i) {
+    const std::string line = "c" + std::to_string(i % classes) + "\tw" + std::to_string(i % 900) + "\n";
+    if (i < 900) known += line;
+    many += line;
+  }
+  write_file(corpus.path("known.tsv"), known);
+  write_file(corpus.path("many.tsv"), many);
+  corpus.must("finetune -q --arch bag --task classify --epochs 1 --train known.tsv -o bag.h5");
+  const std::size_t numbers = texts * classes * sizeof(double);
+  CHECK(peak_of("cd '" + corpus.path("") + "' && exec '" HEDDLE_TOOLS "/classify' -q bag.h5 many.tsv --evaluate") <
+        numbers);
+}
+
 TEST_CASE("trust: the memory of a file of options is within twenty times its size") {
   const SmallCorpus corpus;
   constexpr std::size_t bytes = std::size_t{32} << 20, slack = std::size_t{64} << 20;

@@ -201,14 +201,15 @@ class Classifier {
     }
     if (const auto warning = one_label_warning(data, task.task, labels)) arguments_.warn(*warning);
     const std::optional<Baseline> baseline =
-        baseline_ ? Baseline{options_.baseline, baseline_(data)} : baseline_of(data, task, labels);
+        baseline_ ? Baseline{options_.baseline, guesses_in_parts(data, labels.size(), baseline_)}
+                  : baseline_of(data, task, labels);
     const Judge how{options_.metric, true, null_threshold(task), seed, baseline ? &*baseline : nullptr};
-    const TaskAnswers answers = answerer(data);
+    const TaskGuesses guesses = guesses_in_parts(data, labels.size(), answerer);
     const Judgement judgement = arguments_.given("threshold")
-                                    ? judge_answered(data, task, labels, answers, options_.threshold, how)
-                                    : judge(data, task, labels, answers, how);
+                                    ? judge_answered(data, task, labels, guesses, options_.threshold, how)
+                                    : judge(data, task, labels, guesses, how);
     if (options_.output != "-") {
-      write_predictions(output_.stream(), data, labels, answers,
+      write_predictions(output_.stream(), data, labels, guesses,
                         {prediction_format(options_.output), options_.threshold, how.null_threshold});
     }
     std::cout << (options_.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));

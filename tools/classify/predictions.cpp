@@ -43,19 +43,17 @@ class Rows {
   bool has_header_ = false;
 };
 
-void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
                  const PredictionOptions& options) {
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
     const data::LabelledText& text = data.texts[i];
     Json row{{"text", text.text}};
     if (text.second_text) row["text_b"] = *text.second_text;
-    if (!answers.numbers.empty()) {
+    if (!guesses.numbers.empty()) {
       row["gold"] = data::numeric_labels({&text, 1}, data.file).front();
-      row["predicted"] = answers.numbers[i];
+      row["predicted"] = guesses.numbers[i];
     } else {
-      const std::vector<double>& classes = answers.classes[i];
-      const Index best = best_of(classes);
-      const double probability = classes[static_cast<std::size_t>(best)];
+      const auto& [best, probability] = guesses.classes[i];
       row["gold"] = text.label;
       row["predicted"] = probability >= options.threshold ? Json(labels.name(best)) : Json();
       row["probability"] = probability;
@@ -66,21 +64,21 @@ void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels,
 
 // The members of one word.
 Json word_row(const std::string& word, const std::string& gold, std::optional<Index> tag,
-              const std::vector<double>& probabilities, const data::LabelSet& labels) {
+              const std::optional<Guess>& guess, const data::LabelSet& labels) {
   return {{"word", word},
           {"gold", gold},
           {"predicted", tag ? Json(labels.name(*tag)) : Json()},
-          {"probability", probabilities.empty() ? Json() : Json(std::ranges::max(probabilities))}};
+          {"probability", guess ? Json(guess->probability) : Json()}};
 }
 
-void write_sentences(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+void write_sentences(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
                      const PredictionOptions& options) {
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
     const data::TaggedSentence& sentence = data.sentences[s];
-    const std::vector<std::optional<Index>> tags = predicted_tags(answers.tags[s], labels);
+    const std::vector<std::optional<Index>> tags = predicted_tags(guesses.tags[s], labels);
     Json whole{{"words", Json::array()}, {"gold", Json::array()}};
     for (std::size_t w = 0; w < tags.size(); ++w) {
-      const Json word = word_row(sentence.words[w], sentence.tags[w], tags[w], answers.tags[s][w], labels);
+      const Json word = word_row(sentence.words[w], sentence.tags[w], tags[w], guesses.tags[s][w], labels);
       if (options.format == PredictionFormat::tsv) {
         Json row{{"sentence", s + 1}};
         row.update(word);
@@ -93,18 +91,18 @@ void write_sentences(Rows& rows, const TaskData& data, const data::LabelSet& lab
   }
 }
 
-void write_questions(Rows& rows, const TaskData& data, const TaskAnswers& answers, const PredictionOptions& options) {
+void write_questions(Rows& rows, const TaskData& data, const TaskGuesses& guesses, const PredictionOptions& options) {
   for (std::size_t q = 0; q < data.questions.size(); ++q) {
     const data::SpanQuestion& question = data.questions[q];
     std::vector<std::string> gold;
     for (const data::SpanAnswer& answer : question.answers) {
       if (std::ranges::find(gold, answer.text) == gold.end()) gold.push_back(answer.text);
     }
-    const std::string predicted = predicted_answer(question, answers.spans[q], options.null_threshold);
+    const std::string predicted = predicted_answer(question, guesses.spans[q], options.null_threshold);
     Json row{{"id", question.id}, {"question", question.question}};
     row["gold"] = options.format == PredictionFormat::tsv ? Json(join(gold, " | ")) : Json(gold);
     row["predicted"] = predicted.empty() ? Json() : Json(predicted);
-    row["score"] = answers.spans[q].empty() ? Json() : Json(answers.spans[q].front().score);
+    row["score"] = guesses.spans[q].empty() ? Json() : Json(guesses.spans[q].front().score);
     rows.add(row, question.more);
   }
 }
@@ -120,11 +118,11 @@ PredictionFormat prediction_format(const std::string& path) {
 }
 
 void write_predictions(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
-                       const TaskAnswers& answers, const PredictionOptions& options) {
+                       const TaskGuesses& guesses, const PredictionOptions& options) {
   Rows rows(out, options.format);
-  write_texts(rows, data, labels, answers, options);
-  write_sentences(rows, data, labels, answers, options);
-  write_questions(rows, data, answers, options);
+  write_texts(rows, data, labels, guesses, options);
+  write_sentences(rows, data, labels, guesses, options);
+  write_questions(rows, data, guesses, options);
 }
 
 }  // namespace heddle

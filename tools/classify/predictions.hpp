@@ -27,6 +27,6 @@ struct PredictionOptions {
 // Objects begin with the members of the input's objects that were not read, as they were spelled, but for those that
 // have one of these names.
 void write_predictions(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
-                       const TaskAnswers& answers, const PredictionOptions& options);
+                       const TaskGuesses& guesses, const PredictionOptions& options);
 
 }  // namespace heddle

@@ -99,16 +99,16 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   models.set_weights(best_weights(models, answers, data));
   formats::write_ensemble(options.output, files, models.weights(), provenance_of(files, options, arguments));
 
-  const auto metric = [&](const TaskAnswers& of) {
+  const auto metric = [&](const TaskGuesses& of) {
     return judge(data, task, models.labels(), of, {.metric = settings.metric}).metrics.front();
   };
   const auto number = [](double value) { return fmt::format("{:.4f}", value); };
-  const TaskAnswers pool = models.pool(answers);
+  const TaskGuesses pool = guesses_of(models.pool(answers));
   const training::Metric together = metric(pool);
   std::vector<std::vector<std::string>> rows{{"model", "weight", together.name}};
   std::vector<double> alone;
   for (std::size_t m = 0; m < models.size(); ++m) {
-    alone.push_back(metric(answers[m]).value);
+    alone.push_back(metric(guesses_of(answers[m])).value);
     rows.push_back({models.path(m), number(models.weights()[m]), number(alone.back())});
   }
   rows.push_back({options.output, "", number(together.value)});
@@ -117,7 +117,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   const bool is_less_better = better_of(settings.metric) == training::Better::lower;
   const auto best = static_cast<std::size_t>(
       (is_less_better ? std::ranges::min_element(alone) : std::ranges::max_element(alone)) - alone.begin());
-  const Baseline rival{models.path(best), answers[best]};
+  const Baseline rival{models.path(best), guesses_of(answers[best])};
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   arguments.say(comparison(judge(data, task, models.labels(), pool,
                                  {.metric = settings.metric, .intervals = true, .seed = seed, .baseline = &rival}),

@@ -11,7 +11,7 @@ namespace heddle {
 
 struct JudgedAnswers {
   double metric;  // that decides
-  TaskAnswers answers;
+  TaskGuesses guesses;
 };
 
 inline void keep_best(std::optional<JudgedAnswers>& best, training::Better better, JudgedAnswers now) {

@@ -192,12 +192,12 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
 
 std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model,
                                                      const std::function<bool()>& stop) {
-  TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = stop});
+  TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}, {.stop = stop}));
   if (stop()) return {{"nothing", 0}};
   Judge how{.metric = options_.settings.metric};
   if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
-  std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, answers, how).metrics;
-  keep_best(best_answers_, better(), {metrics.front().value, std::move(answers)});
+  std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, guesses, how).metrics;
+  keep_best(best_answers_, better(), {metrics.front().value, std::move(guesses)});
   return metrics;
 }
 
@@ -227,7 +227,7 @@ std::string LabelledTask::compared(std::optional<double> best, const Baseline& b
   if (best_answers_ && best_answers_->metric == *best) {
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const Judgement judgement =
-        judge(*valid_, config(), labels_, best_answers_->answers,
+        judge(*valid_, config(), labels_, best_answers_->guesses,
               {.metric = options_.settings.metric, .intervals = true, .seed = seed, .baseline = &baseline});
     is_better = judgement.comparison->is_better;
     difference = ": " + judgement.comparison->text(judgement.metrics.front().name);
@@ -243,7 +243,7 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   const std::string& metric = options_.settings.metric;
   const auto note = [&](const std::string& whose, const Baseline& baseline, const std::string& advice) {
     const training::Metric usual =
-        judge(*valid_, config(), labels_, baseline.answers, {.metric = metric}).metrics.front();
+        judge(*valid_, config(), labels_, baseline.guesses, {.metric = metric}).metrics.front();
     notes.push_back(concatenate(whose, " has a validation ", usual.name, " of ", rounded(usual.value),
                                 compared(best, baseline, usual.value, advice)));
   };
@@ -255,7 +255,7 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
   std::optional<JudgedAnswers> bag = answers_of_bag({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) return notes;
-  note("a bag of words and n-grams", {"a bag", std::move(bag->answers)},
+  note("a bag of words and n-grams", {"a bag", std::move(bag->guesses)},
        "; finetune --arch bag makes a model of it in seconds");
   return notes;
 }

@@ -4,6 +4,36 @@
 
 namespace heddle {
 
+namespace {
+
+std::vector<std::optional<Guess>> tag_guesses(const std::vector<std::vector<double>>& words) {
+  std::vector<std::optional<Guess>> guesses;
+  for (const auto& probabilities : words) {
+    guesses.push_back(probabilities.empty() ? std::nullopt : std::optional(guess_of(probabilities)));
+  }
+  return guesses;
+}
+
+template <class Item>
+void append_all(std::vector<Item>& all, std::vector<Item> more) {
+  all.insert(all.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+void append(TaskGuesses& all, TaskGuesses more) {
+  append_all(all.classes, std::move(more.classes));
+  append_all(all.numbers, std::move(more.numbers));
+  append_all(all.tags, std::move(more.tags));
+  append_all(all.spans, std::move(more.spans));
+}
+
+// How many predictions an example takes.
+Index words_of(const TaskData& data, Index place) {
+  if (data.sentences.empty()) return 1;
+  return std::max<Index>(1, static_cast<Index>(data.sentences[static_cast<std::size_t>(place)].words.size()));
+}
+
+}  // namespace
+
 TaskAnswers answer(const models::TaskModel& model, const TaskData& data, std::span<const data::TaskExample> examples,
                    const decoding::SpanLimits& limits, const decoding::PredictOptions& options) {
   const std::vector<decoding::TaskOutput> outputs = decoding::predict(model, examples, options);
@@ -32,17 +62,46 @@ TaskAnswers answer(const models::TaskModel& model, const TaskData& data, std::sp
   return answers;
 }
 
-Index best_of(const std::vector<double>& probabilities) {
-  return std::max_element(probabilities.begin(), probabilities.end()) - probabilities.begin();
+Guess guess_of(const std::vector<double>& probabilities) {
+  const auto best = std::ranges::max_element(probabilities);
+  return {best - probabilities.begin(), *best};
+}
+
+TaskGuesses guesses_of(TaskAnswers answers) {
+  TaskGuesses guesses{.classes = {}, .numbers = std::move(answers.numbers), .tags = {}, .spans = {}};
+  for (const auto& probabilities : answers.classes) guesses.classes.push_back(guess_of(probabilities));
+  for (const auto& sentence : answers.tags) guesses.tags.push_back(tag_guesses(sentence));
+  guesses.spans = std::move(answers.spans);
+  return guesses;
+}
+
+TaskGuesses guesses_in_parts(const TaskData& data, Index classes,
+                             const std::function<TaskAnswers(const TaskData&)>& answers_of) {
+  constexpr Index numbers_at_once = Index{1} << 21;
+  TaskGuesses all;
+  std::vector<Index> places;
+  Index numbers = 0;
+  for (Index place = 0; place < data.size(); ++place) {
+    places.push_back(place);
+    numbers += words_of(data, place) * std::max<Index>(classes, 64);
+    if (numbers < numbers_at_once && place + 1 < data.size()) continue;
+    append(all, guesses_of(answers_of(chosen(data, places))));
+    places.clear();
+    numbers = 0;
+  }
+  return all;
+}
+
+std::vector<std::optional<Index>> predicted_tags(const std::vector<std::optional<Guess>>& words,
+                                                 const data::LabelSet& labels) {
+  std::vector<std::optional<Index>> tags;
+  for (const std::optional<Guess>& guess : words) tags.push_back(guess ? guess->label : labels.find("O"));
+  return tags;
 }
 
 std::vector<std::optional<Index>> predicted_tags(const std::vector<std::vector<double>>& words,
                                                  const data::LabelSet& labels) {
-  std::vector<std::optional<Index>> tags;
-  for (const auto& probabilities : words) {
-    tags.push_back(probabilities.empty() ? labels.find("O") : best_of(probabilities));
-  }
-  return tags;
+  return predicted_tags(tag_guesses(words), labels);
 }
 
 Index unseen_words(const TaskAnswers& answers) {

@@ -20,12 +20,6 @@ Index most_frequent(const std::vector<Index>& counts) {
   return static_cast<Index>(std::ranges::max_element(counts) - counts.begin());
 }
 
-std::vector<double> certain(Index label, Index labels) {
-  std::vector<double> probabilities(static_cast<std::size_t>(labels), 0);
-  probabilities[static_cast<std::size_t>(label)] = 1;
-  return probabilities;
-}
-
 // The tags of words that are not those of unknown words.
 void learn_words(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
   std::map<std::string, std::map<Index, Index>> counts;  // of the tags that a word has
@@ -45,20 +39,19 @@ void learn_words(models::TaskConfig& task, const TaskData& train, const data::La
   }
 }
 
-TaskAnswers tags_of_words(const TaskData& data, const models::TaskConfig& task, Index usual) {
+TaskGuesses tags_of_words(const TaskData& data, const models::TaskConfig& task, Index usual) {
   std::unordered_map<std::string_view, Index> known;
   for (std::size_t i = 0; i < task.words.size(); ++i) known.emplace(task.words[i], task.word_tags[i]);
-  const auto labels = static_cast<Index>(task.labels.size());
-  TaskAnswers answers;
+  TaskGuesses guesses;
   for (const data::TaggedSentence& sentence : data.sentences) {
-    std::vector<std::vector<double>> tags;
+    std::vector<std::optional<Guess>> tags;
     for (const std::string& word : sentence.words) {
       const auto found = known.find(word);
-      tags.push_back(certain(found == known.end() ? usual : found->second, labels));
+      tags.push_back(Guess{found == known.end() ? usual : found->second, 1});
     }
-    answers.tags.push_back(std::move(tags));
+    guesses.tags.push_back(std::move(tags));
   }
-  return answers;
+  return guesses;
 }
 
 }  // namespace
@@ -71,10 +64,10 @@ void learn_baseline(models::TaskConfig& task, const TaskData& train, const data:
 
 std::optional<Baseline> baseline_of(const TaskData& data, const models::TaskConfig& task,
                                     const data::LabelSet& labels) {
-  TaskAnswers answers;
+  TaskGuesses guesses;
   if (task.task == Task::regress) {
-    answers.numbers.assign(data.texts.size(), task.mean);
-    return Baseline{concatenate("always ", task.mean, ", the mean"), std::move(answers)};
+    guesses.numbers.assign(data.texts.size(), task.mean);
+    return Baseline{concatenate("always ", task.mean, ", the mean"), std::move(guesses)};
   }
   if (!task.has_classes() || task.label_counts.empty()) return std::nullopt;
   const Index usual = most_frequent(task.label_counts);
@@ -82,8 +75,8 @@ std::optional<Baseline> baseline_of(const TaskData& data, const models::TaskConf
   if (task.task == Task::label) {
     return Baseline{task.words.empty() ? always : "each word's most frequent tag", tags_of_words(data, task, usual)};
   }
-  answers.classes.assign(data.texts.size(), certain(usual, labels.size()));
-  return Baseline{always, std::move(answers)};
+  guesses.classes.assign(data.texts.size(), Guess{usual, 1});
+  return Baseline{always, std::move(guesses)};
 }
 
 }  // namespace heddle

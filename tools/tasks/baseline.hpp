@@ -11,7 +11,7 @@ namespace heddle {
 
 struct Baseline {
   std::string what;  // "always 'spam'"
-  TaskAnswers answers;
+  TaskGuesses guesses;
 };
 
 // Stores what a baseline needs: how often each label occurs and, of words, their most frequent tags.

@@ -13,21 +13,21 @@ namespace {
 using models::Task;
 
 template <class Example>
-std::vector<Example> chosen(const std::vector<Example>& all, const std::vector<Index>& places) {
+std::vector<Example> at_places(const std::vector<Example>& all, const std::vector<Index>& places) {
   std::vector<Example> result;
   for (const Index place : places) result.push_back(all[static_cast<std::size_t>(place)]);
   return result;
 }
 
+}  // namespace
+
 TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
-  if (!data.texts.empty()) part.texts = chosen(data.texts, places);
-  if (!data.sentences.empty()) part.sentences = chosen(data.sentences, places);
-  if (!data.questions.empty()) part.questions = chosen(data.questions, places);
+  if (!data.texts.empty()) part.texts = at_places(data.texts, places);
+  if (!data.sentences.empty()) part.sentences = at_places(data.sentences, places);
+  if (!data.questions.empty()) part.questions = at_places(data.questions, places);
   return part;
 }
-
-}  // namespace
 
 TaskReader::TaskReader(std::string_view file, const TaskInput& input) : input_(input) {
   if (input.task != Task::label && input.task != Task::span)

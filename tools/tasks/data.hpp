@@ -57,6 +57,9 @@ void append(TaskData& all, const TaskData& more);
 // The examples of several files as one.
 TaskData joined(const std::vector<TaskData>& files);
 
+// The examples of one kind at these places.
+TaskData chosen(const TaskData& data, const std::vector<Index>& places);
+
 // One of K equal parts of the examples, or all the others.
 struct Fold {
   Index folds = 0, fold = 1;  // the number of the part, from 1, of the parts; 0 folds: everything

@@ -192,21 +192,21 @@ class Predictions {
   std::vector<std::size_t> ends_;  // of each group
 };
 
-Predictions text_predictions(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers) {
+Predictions text_predictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses) {
   Predictions predictions(labels.size());
   const std::vector<Index> gold = gold_labels(data, labels);
   for (std::size_t i = 0; i < gold.size(); ++i) {
-    predictions.add(gold[i], best_of(answers.classes[i]));
+    predictions.add(gold[i], guesses.classes[i].label);
     predictions.end_group();
   }
   return predictions;
 }
 
-Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers) {
+Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses) {
   Predictions predictions(labels.size());
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
     const std::vector<Index> gold = data::tag_ids(data.sentences[s], labels, data.file);
-    const std::vector<std::optional<Index>> tags = predicted_tags(answers.tags[s], labels);
+    const std::vector<std::optional<Index>> tags = predicted_tags(guesses.tags[s], labels);
     for (std::size_t w = 0; w < gold.size(); ++w) predictions.add(gold[w], tags[w]);
     predictions.end_group();
   }
@@ -236,11 +236,11 @@ Judgement judge_classes(const Predictions& predictions, const std::optional<Pred
 
 // Of each sentence.
 std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const data::LabelSet& labels,
-                                                   const TaskAnswers& answers) {
+                                                   const TaskGuesses& guesses) {
   std::vector<metrics::EntityMatches> matches(data.sentences.size());
   for (std::size_t s = 0; s < matches.size(); ++s) {
     std::vector<std::string> names;
-    for (const std::optional<Index>& tag : predicted_tags(answers.tags[s], labels)) {
+    for (const std::optional<Index>& tag : predicted_tags(guesses.tags[s], labels)) {
       names.push_back(tag ? labels.name(*tag) : "");
     }
     metrics::add_entities(data.sentences[s].tags, names, matches[s]);
@@ -253,8 +253,8 @@ struct EntityPredictions {
   Predictions tags;
   std::vector<metrics::EntityMatches> by_sentence;
 
-  EntityPredictions(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers)
-      : tags(tag_predictions(data, labels, answers)), by_sentence(entity_matches(data, labels, answers)) {}
+  EntityPredictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses)
+      : tags(tag_predictions(data, labels, guesses)), by_sentence(entity_matches(data, labels, guesses)) {}
 
   metrics::Scores scores(Places places) const {
     metrics::Matches sum;
@@ -269,11 +269,11 @@ struct EntityPredictions {
   }
 };
 
-Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
                          const Judge& how) {
-  const EntityPredictions predictions(data, labels, answers);
+  const EntityPredictions predictions(data, labels, guesses);
   std::optional<EntityPredictions> of_baseline;
-  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->answers);
+  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->guesses);
   metrics::EntityMatches all;
   for (const metrics::EntityMatches& matches : predictions.by_sentence) {
     for (const auto& [type, of_type] : matches) all[type] += of_type;
@@ -304,12 +304,12 @@ std::vector<Measure> number_measures(const std::vector<double>& gold, const std:
           measure(squared_error, metrics::mean_squared_error)};
 }
 
-Judgement judge_numbers(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
+Judgement judge_numbers(const TaskData& data, const TaskGuesses& guesses, const Judge& how) {
   const std::vector<double> gold = gold_numbers(data);
   Judgement judgement;
-  judgement.json = formats::to_json(metrics::regression_report(gold, answers.numbers));
-  add_measures(judgement, number_measures(gold, answers.numbers), static_cast<Index>(gold.size()), how,
-               how.baseline != nullptr ? number_measures(gold, how.baseline->answers.numbers) : std::vector<Measure>());
+  judgement.json = formats::to_json(metrics::regression_report(gold, guesses.numbers));
+  add_measures(judgement, number_measures(gold, guesses.numbers), static_cast<Index>(gold.size()), how,
+               how.baseline != nullptr ? number_measures(gold, how.baseline->guesses.numbers) : std::vector<Measure>());
   return judgement;
 }
 
@@ -319,21 +319,21 @@ metrics::AnswerScore score_of(const data::SpanQuestion& question, const std::str
   return metrics::score_answer(predicted, gold);
 }
 
-std::vector<metrics::AnswerScore> scores_with(double null_threshold, const TaskData& data, const TaskAnswers& answers) {
+std::vector<metrics::AnswerScore> scores_with(double null_threshold, const TaskData& data, const TaskGuesses& guesses) {
   std::vector<metrics::AnswerScore> scores;
   for (std::size_t i = 0; i < data.questions.size(); ++i) {
     scores.push_back(
-        score_of(data.questions[i], predicted_answer(data.questions[i], answers.spans[i], null_threshold)));
+        score_of(data.questions[i], predicted_answer(data.questions[i], guesses.spans[i], null_threshold)));
   }
   return scores;
 }
 
 // The threshold that maximises token_f1, and that token_f1.
-void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskAnswers& answers) {
+void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskGuesses& guesses) {
   constexpr double digits = 1e4;
   std::vector<metrics::NullDecision> decisions;
   for (std::size_t i = 0; i < data.questions.size(); ++i) {
-    const auto& found = answers.spans[i];
+    const auto& found = guesses.spans[i];
     if (found.empty()) continue;
     const double null_score = found.front().null_score;
     decisions.push_back({null_score,
@@ -343,7 +343,7 @@ void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskAn
   if (decisions.empty()) return;
   // Rounded up, so that the question with exactly this score is still answered with the printed threshold.
   const double best = std::ceil(metrics::best_null_threshold(decisions) * digits) / digits;
-  const double token_f1 = metrics::report(scores_with(best, data, answers)).all.token_f1;
+  const double token_f1 = metrics::report(scores_with(best, data, guesses)).all.token_f1;
   judgement.json["best_null_threshold"] = {{"threshold", best}, {"token_f1", token_f1}};
   judgement.text += concatenate("--null-threshold ", rounded(best), " would give token_f1 ", rounded(token_f1), "\n");
 }
@@ -362,15 +362,15 @@ std::vector<Measure> answer_measures(const std::vector<metrics::AnswerScore>& sc
           {"exact_match", mean(&metrics::AnswerScore::exact_match), is_exact}};
 }
 
-Judgement judge_spans(const TaskData& data, const TaskAnswers& answers, const Judge& how) {
-  const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, answers);
+Judgement judge_spans(const TaskData& data, const TaskGuesses& guesses, const Judge& how) {
+  const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, guesses);
   std::vector<metrics::AnswerScore> of_baseline;
-  if (how.baseline != nullptr) of_baseline = scores_with(how.null_threshold, data, how.baseline->answers);
+  if (how.baseline != nullptr) of_baseline = scores_with(how.null_threshold, data, how.baseline->guesses);
   Judgement judgement;
   judgement.json = formats::to_json(metrics::report(scores));
   add_measures(judgement, answer_measures(scores), static_cast<Index>(scores.size()), how,
                how.baseline != nullptr ? answer_measures(of_baseline) : std::vector<Measure>());
-  if (std::isfinite(how.null_threshold)) add_best_threshold(judgement, data, answers);
+  if (std::isfinite(how.null_threshold)) add_best_threshold(judgement, data, guesses);
   return judgement;
 }
 
@@ -386,36 +386,35 @@ std::string Comparison::text(const std::string& metric) const {
 }
 
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
-                const TaskAnswers& answers, const Judge& how) {
+                const TaskGuesses& guesses, const Judge& how) {
   const auto of_baseline = [&](const auto& predictions) -> std::optional<Predictions> {
     if (how.baseline == nullptr) return std::nullopt;
-    return predictions(data, labels, how.baseline->answers);
+    return predictions(data, labels, how.baseline->guesses);
   };
   switch (task.task) {
     case Task::label:
-      if (metrics::mark_entities(labels.names())) return judge_entities(data, labels, answers, how);
-      return judge_classes(tag_predictions(data, labels, answers), of_baseline(tag_predictions), labels, how);
+      if (metrics::mark_entities(labels.names())) return judge_entities(data, labels, guesses, how);
+      return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
     case Task::regress:
-      return judge_numbers(data, answers, how);
+      return judge_numbers(data, guesses, how);
     case Task::span:
-      return judge_spans(data, answers, how);
+      return judge_spans(data, guesses, how);
     default:
-      return judge_classes(text_predictions(data, labels, answers), of_baseline(text_predictions), labels, how);
+      return judge_classes(text_predictions(data, labels, guesses), of_baseline(text_predictions), labels, how);
   }
 }
 
 Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
-                         const TaskAnswers& answers, double threshold, const Judge& how) {
+                         const TaskGuesses& guesses, double threshold, const Judge& how) {
   TaskData answered{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
-  TaskAnswers given;
+  TaskGuesses given;
   Baseline baseline;  // for the same texts
   if (how.baseline != nullptr) baseline.what = how.baseline->what;
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
-    const std::vector<double>& classes = answers.classes[i];
-    if (classes[static_cast<std::size_t>(best_of(classes))] < threshold) continue;
+    if (guesses.classes[i].probability < threshold) continue;
     answered.texts.push_back(data.texts[i]);
-    given.classes.push_back(classes);
-    if (how.baseline != nullptr) baseline.answers.classes.push_back(how.baseline->answers.classes[i]);
+    given.classes.push_back(guesses.classes[i]);
+    if (how.baseline != nullptr) baseline.guesses.classes.push_back(how.baseline->guesses.classes[i]);
   }
   const std::size_t count = answered.texts.size(), all = data.texts.size();
   const double coverage = static_cast<double>(count) / static_cast<double>(all);
@@ -433,10 +432,11 @@ void check_metric(const TaskData& data, const models::TaskConfig& task, const da
                   const std::string& metric) {
   if (metric == "auto") return;
   const auto count = static_cast<std::size_t>(data.size());
-  const std::vector<double> even(static_cast<std::size_t>(labels.size()), 0.0);
-  TaskAnswers none{.classes = std::vector(count, even), .numbers = std::vector(count, 0.0), .tags = {}, .spans = {}};
+  TaskGuesses none;
+  none.classes.resize(count);
+  none.numbers.resize(count);
   none.spans.resize(count);
-  for (const data::TaggedSentence& sentence : data.sentences) none.tags.emplace_back(sentence.words.size(), even);
+  for (const data::TaggedSentence& sentence : data.sentences) none.tags.emplace_back(sentence.words.size(), Guess());
   judge(data, task, labels, none, {.metric = metric});
 }
 
