@@ -60,6 +60,16 @@ std::string printable_lines(std::string_view text) {
   return show(text, "\n\t");
 }
 
+std::string printable_message(std::string_view text) {
+  constexpr std::size_t most = 10000, first = 7000, last = 2000;
+  if (text.size() <= most) return printable(text);
+  const auto begins_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80; };
+  std::size_t end = first, begin = text.size() - last;
+  while (end > 0 && !begins_character(end)) --end;
+  while (begin < text.size() && !begins_character(begin)) ++begin;
+  return concatenate(printable(text.substr(0, end)), " … ", printable(text.substr(begin)));
+}
+
 bool is_printable(std::string_view text) {
   return printable(text) == text;
 }

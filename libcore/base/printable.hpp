@@ -13,6 +13,10 @@ std::string printable(std::string_view text);
 // The same of several lines, and of columns: newlines and tabs stay.
 std::string printable_lines(std::string_view text);
 
+// A message in one line: of one of more than 10,000 bytes, which repeats what a file or an option says, the beginning
+// and the end.
+std::string printable_message(std::string_view text);
+
 // Whether printable() leaves it as it is.
 bool is_printable(std::string_view text);
 

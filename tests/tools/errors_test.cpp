@@ -145,11 +145,22 @@ TEST_CASE("classify: a tab in a .tsv file without --text-column is reported once
   CHECK(corpus.must("classify tuned.h5 < others.tsv").err.empty());
 }
 
+TEST_CASE("errors: what repeats a very long value has its beginning and its end") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("long.tsv"), std::string(100000, 'x') + "\tthe text\n");
+  const Outcome outcome = corpus.run("finetune --arch bag --task regress --train long.tsv -o x.h5");
+  CHECK(outcome.status == 1);
+  CHECK(outcome.err.starts_with("finetune: long.tsv:1: "));
+  CHECK(contains(outcome.err, "xxx … xxx"));
+  CHECK(outcome.err.size() < 10000);
+}
+
 TEST_CASE(
     "finetune: nothing is announced before the options are valid, and the log of another run is not lost silently") {
   const Tuned corpus;
   const std::string command = "finetune --from encoder.h5 --train texts.tsv -o tuned.h5 --log log.jsonl ";
   corpus.must(command);
+  CHECK(corpus.run(command + "--steps 3 --freeze nothing --dry-run").status == 2);
   const Outcome wrong = corpus.run(command + "--steps 3 --freeze nothing");
   CHECK(wrong.status == 2);
   CHECK(contains(wrong.err, "--freeze: 'nothing' matches no part of the model"));

@@ -238,15 +238,15 @@ std::string Arguments::command_line() const {
 }
 
 void Arguments::say(std::string_view text) const {
-  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", printable(text), "\n");
+  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", printable_message(text), "\n");
 }
 
 void Arguments::detail(std::string_view text) const {
-  if (common_.verbose) std::cerr << concatenate(tool(), ": ", printable(text), "\n");
+  if (common_.verbose) std::cerr << concatenate(tool(), ": ", printable_message(text), "\n");
 }
 
 void Arguments::warn(std::string_view text) const {
-  std::cerr << concatenate(tool(), ": warning: ", printable(text), "\n");
+  std::cerr << concatenate(tool(), ": warning: ", printable_message(text), "\n");
 }
 
 Input Arguments::open_text(const std::string& path) const {

@@ -47,7 +47,7 @@ void reserve_standard_streams() {
 }
 
 int fail(const About& about, std::string_view message, int status) {
-  std::cerr << concatenate(about.name, ": ", printable(message), "\n");
+  std::cerr << concatenate(about.name, ": ", printable_message(message), "\n");
   return about.failure_status == 0 ? status : about.failure_status;
 }
 

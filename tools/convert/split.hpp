@@ -47,7 +47,7 @@ struct SplitOptions {
         Field("rare", "classes with fewer texts than there are parts: report an error, or put them into train alone")
             .needs({"split"}),
         self.rare);
-    visitor(Field("input", "Labelled files"), self.input);
+    visitor(Field("input", "Labelled files, with --split"), self.input);
   }
 };
 

@@ -21,7 +21,7 @@ class FinetuneTrial : public Trial {
     const ParameterSource source =
         with_adapters(ParameterSource(0).trained_at(learning_rates(settings, config)), settings.adapters);
     model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), task.config());
-    check_adapters(model_->parameters(), settings.adapters);
+    check_trained(settings, model_->parameters());
     objective_ = task.objective(*model_, training);
   }
   training::Objective& objective() const override { return *objective_; }

@@ -213,6 +213,7 @@ struct FinetuneOptions {
     auto for_this_tool = [&visitor](Field field, auto& value) {
       if (field.name == "masking" || field.name == "permutation" || field.name == "detection" || field.name == "noise")
         field.help += ", with --task lm";
+      if (field.name == "pairs") field.help += ", with --task translate or lm";
       visitor(field, value);
     };
     TrainingSetup::visit(self.setup, for_this_tool);

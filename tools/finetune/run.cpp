@@ -109,6 +109,12 @@ std::function<bool(std::string_view)> reset_weights(const FinetuneSettings& sett
   };
 }
 
+void check_trained(const FinetuneSettings& settings, const Parameters& parameters) {
+  check_adapters(parameters, settings.adapters);
+  check_freeze(settings.freeze, parameters);
+  check<UsageError>(parameters.trained_count() > 0, "--freeze leaves nothing to train");
+}
+
 ParameterSource::Rate learning_rates(const FinetuneSettings& settings, const models::ModelConfig& config) {
   const auto frozen = settings.freeze.empty() ? std::vector<std::string>() : split(settings.freeze, ',');
   const std::shared_ptr<const models::Model> model = outline_of(config);
@@ -223,9 +229,7 @@ void FinetuneRun::make_model() {
   training::TrainingOptions& training = options_.setup.training;
   training.precision = choose_precision(training.precision, arguments_, start_.file ? Start::resumed : Start::fresh);
   base_ ? adapt_model() : make_new_model();
-  check_adapters(loaded_->model->parameters(), options_.settings.adapters);
-  check_freeze(options_.settings.freeze, loaded_->model->parameters());
-  check<UsageError>(loaded_->model->parameters().trained_count() > 0, "--freeze leaves nothing to train");
+  check_trained(options_.settings, loaded_->model->parameters());
 }
 
 void FinetuneRun::adapt_model() {

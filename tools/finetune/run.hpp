@@ -25,6 +25,10 @@ TrainingRecord take_over(FinetuneOptions& options, const formats::ModelFile& fil
 void check_same_options(const FinetuneOptions& options, const formats::ModelFile& file,
                         const cli::Arguments& arguments);
 
+// Throws UsageError for adapters of matrices and parts to freeze that the model does not have, and where nothing is
+// trained.
+void check_trained(const FinetuneSettings& settings, const Parameters& parameters);
+
 class FinetuneRun {
  public:
   // Throws UsageError and DataError before any work for options and files that do not go together.

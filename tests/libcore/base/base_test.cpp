@@ -144,6 +144,12 @@ TEST_CASE("printable: what controls a terminal is shown as bytes") {
 TEST_CASE("printable: JSON keeps its meaning") {
   CHECK(printable_json("{\"a\":\"\u009b\u0080\u009f\x7f\"}") == "{\"a\":\"\\u009b\\u0080\\u009f\\u007f\"}");
   CHECK(printable_json("\"é\u00a0\u00bf日本\"") == "\"é\u00a0\u00bf日本\"");
+  const std::string a(5000, 'a'), euros = "€€€€€€€€€€";
+  CHECK(printable_message(a + a) == a + a);
+  const std::string cut = printable_message(a + euros + a + a + "\x1b" + a);
+  CHECK(cut.starts_with(a + euros + "aaa"));
+  CHECK(cut.size() < 9100);
+  CHECK(cut.find("a … a") != cut.npos);
   // Overrides of the direction and ends of lines, beside other characters of the same first byte.
   CHECK(printable_json("\"\u202e\u2028\u2066\"") == "\"\\u202e\\u2028\\u2066\"");
   CHECK(printable_json("\"\u2027\u202f\u2065\u206a€\"") == "\"\u2027\u202f\u2065\u206a€\"");
