@@ -68,8 +68,8 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
   REQUIRE(foreign >= 0);
   H5Fclose(foreign);
   CHECK(message_for(path) == path +
-                                 ": has a superblock of version 0, which heddle does not write; for a file that you "
-                                 "trust, set HEDDLE_TRUST=1 to read it with the HDF5 library");
+                                 ": has a superblock of version 0, which heddle does not write; --trust reads a file "
+                                 "that you trust with the HDF5 library");
   {
     const Trust trust;
     CHECK(message_for(path) == path + ": is an HDF5 file, but not a heddle file");

@@ -246,7 +246,7 @@ TEST_CASE("HDF5 reader: what HDF5 has and heddle does not write is named, with t
 
   const hdf5::Group group = InputFile(path).root().group("group");
   const auto message = [](const hdf5::Group& place, const char* name) { return message_of([&] { place.part(name); }); };
-  const std::string hint = ", which heddle does not write; for a file that you trust, set HEDDLE_TRUST=1";
+  const std::string hint = ", which heddle does not write; --trust reads a file that you trust";
   CHECK(contains(message(group, "chunked"), path + ": /group/chunked: has chunks with an index of type 3" + hint));
   CHECK(contains(message(group, "text"), ": /group/text: elements of a type that heddle does not support"));
   CHECK(contains(message(group, "compact"), ": /group/compact: stored in a way that heddle does not use"));

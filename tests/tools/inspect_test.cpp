@@ -1,5 +1,6 @@
 // inspect from outside: what it says of each kind of file, and how it fails.
 #include <doctest/doctest.h>
+#include <hdf5.h>
 #include <sys/resource.h>
 
 #include <cmath>
@@ -358,6 +359,25 @@ TEST_CASE("inspect: missing, empty and foreign files") {
       CHECK(lines_in(outcome.err) == 1);
       CHECK(outcome.out.empty());
     }
+  }
+}
+
+TEST_CASE("inspect: --trust, an option or a variable as any other, reads structures that heddle does not write") {
+  const Workplace place;
+  H5Fclose(H5Fcreate(place.path("old.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  const std::string refused =
+                        "old.h5: has a superblock of version 0, which heddle does not write; --trust reads a file",
+                    read = "old.h5: is an HDF5 file, but not a heddle file";
+  for (const auto& [command, message] :
+       std::vector<std::pair<std::string, std::string>>{{"$I old.h5", refused},
+                                                        {"$I --trust old.h5", read},
+                                                        {"HEDDLE_TRUST=1 $I old.h5", read},
+                                                        {"HEDDLE_TRUST=1 $I --no-trust old.h5", refused},
+                                                        {"HEDDLE_TRUST=perhaps $I old.h5", "HEDDLE_TRUST"}}) {
+    CAPTURE(command);
+    const Outcome outcome = place.run(command);
+    CHECK(outcome.status != 0);
+    CHECK(contains(outcome.err, message));
   }
 }
 

@@ -24,6 +24,7 @@ struct CommonOptions {
   Index threads = 0;  // after read(): the number in use
   bool quiet = false;
   bool verbose = false;
+  bool trust = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -36,6 +37,10 @@ struct CommonOptions {
             self.threads);
     visitor(Field("quiet", "print no progress and no notes on standard error").letter('q').essential(), self.quiet);
     visitor(Field("verbose", "print more notes on standard error").letter('v'), self.verbose);
+    visitor(Field("trust",
+                  "read HDF5 files with the HDF5 library, which knows all of the format and which malicious "
+                  "files can crash or worse; only for files that you trust"),
+            self.trust);
   }
 };
 
