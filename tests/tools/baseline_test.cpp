@@ -145,6 +145,10 @@ TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag
   CHECK(contains(poor,
                  "a bag of words and n-grams has a validation accuracy of 1, and this model is not better, with 0."));
   CHECK(contains(poor, "finetune --arch bag makes a model of it"));
+  // Beside so many examples it would take too long, which is said.
+  corpus.must("for i in $(seq 1700); do cat train.tsv; done | head -n 100001 > many.tsv");
+  CHECK(contains(corpus.must("finetune --from model.h5 --train many.tsv --valid valid.tsv -o many.h5 --steps 1").err,
+                 "the data are too large to train a bag of words beside"));
   // Without validation there is nothing to compare by; a quiet run does not train the bag.
   CHECK(!contains(corpus.must("finetune --from model.h5 --train train.tsv -o no.h5 --steps 1").err, "bag of words"));
   CHECK(!contains(corpus.must(start + "-o quiet.h5 --steps 1 -q").err, "bag of words"));

@@ -74,6 +74,15 @@ for way in whole adapter; do
   says '^mean -?[01]\.[0-9]+, standard deviation 0\.0000$'
   picture out/history.svg
 done
+mkdir curve
+sed 's/ /\t/' stsa.binary.train | awk '{ print $0, NR }' > labelled.tsv
+"$bin/convert" -q labelled.tsv --split 60,20,20 -o curve/one
+run curve DATA="$work/curve/one" SEEDS='1 2' PERCENT='50 100'
+says '^per cent	bag	scratch	pretrained	both$'
+says '^50	[01]\.[0-9]+'
+says '^100	[01]\.[0-9]+'
+finished
+rm -rf out curve
 run reviews DATA="$work" FOLDS=2
 says '^fold 1: accuracy [01]\.[0-9]+$'
 says '^mean '

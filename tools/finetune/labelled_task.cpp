@@ -254,7 +254,14 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   if (is_bag) return notes;
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
   std::optional<JudgedAnswers> bag = answers_of_bag({train_, *valid_, labels_}, config(), metric, seed, stop);
-  if (!bag) return notes;
+  if (!bag) {
+    const bool is_large = config().task != Task::span && !stop();
+    if (is_large) {
+      notes.emplace_back(
+          "the data are too large to train a bag of words beside, to compare with; finetune --arch bag does");
+    }
+    return notes;
+  }
   note("a bag of words and n-grams", {"a bag", std::move(bag->guesses)},
        "; finetune --arch bag makes a model of it in seconds");
   return notes;
