@@ -146,16 +146,16 @@ Variable AnnotatingRnn::hidden(const Sequences& sources, const Pass& pass, const
   return encode(sources, pass, observe).annotations;
 }
 
-RnnDecoder::Result Rnn::decode(const Sequences& targets, const Pass& pass) const {
+RnnDecoder::Result Rnn::decode(const Sequences& targets, const Pass& pass, RnnDecoder::Keep keep) const {
   check<ShapeError>(targets.sources != nullptr, "targets without their sources");
   check_sequences(targets);
   const Sequences& sources = *targets.sources;
   const RnnDecoder::Source source = decoder_.remember(encode(sources, pass), sources.lengths);
-  return decoder_(pass.drop(target_tokens_(targets.ids), target_dropout_), source, pass);
+  return decoder_(pass.drop(target_tokens_(targets.ids), target_dropout_), source, pass, keep);
 }
 
 Variable Rnn::target_hidden(const Sequences& targets, const Pass& pass) const {
-  return pass.drop(decode(targets, pass).outputs, output_dropout_);
+  return pass.drop(decode(targets, pass, RnnDecoder::Keep::outputs).outputs, output_dropout_);
 }
 
 std::unique_ptr<GeneratorState> Rnn::start(const GenerationStart& start) const {
@@ -200,7 +200,7 @@ double Rnn::training_flops_per_token(Index time, double predicted) const {
 }
 
 void AttentiveRnn::attention_maps(const Sequences& targets, const Take& take) const {
-  const Tensor weights = decode(targets, {}).weights.value();
+  const Tensor weights = decode(targets, {}, RnnDecoder::Keep::weights).weights.value();
   const Shape& shape = weights.shape();
   take({"decoder/attention",
         AttentionMap::Text::own,

@@ -33,7 +33,7 @@ class Rnn : public Model, public Generator, public SequenceToSequence {
   double training_flops_per_token(Index time, double predicted) const override;
 
  protected:
-  RnnDecoder::Result decode(const Sequences& targets, const Pass& pass) const;
+  RnnDecoder::Result decode(const Sequences& targets, const Pass& pass, RnnDecoder::Keep keep) const;
   SourceEncoder::Result encode(const Sequences& sources, const Pass& pass,
                                const ContextualVectors::Observer& observe = {}) const;
   const RnnConfig& rnn_config() const { return config_; }

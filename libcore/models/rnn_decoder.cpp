@@ -172,9 +172,10 @@ RnnDecoder::Step RnnDecoder::step(const Variable& embedding, const State& state,
   return {std::move(next.state), output, next.seen.weights};
 }
 
-RnnDecoder::Result RnnDecoder::operator()(const Variable& embeddings, const Source& source, const Pass& pass) const {
+RnnDecoder::Result RnnDecoder::operator()(const Variable& embeddings, const Source& source, const Pass& pass,
+                                          Keep keep) const {
   const bool context_depends_on_state = attention_ && context_;
-  return context_depends_on_state ? one_by_one(embeddings, source, pass) : whole(embeddings, source, pass);
+  return context_depends_on_state ? one_by_one(embeddings, source, pass, keep) : whole(embeddings, source, pass);
 }
 
 RnnDecoder::Result RnnDecoder::whole(const Variable& embeddings, const Source& source, const Pass& pass) const {
@@ -199,7 +200,8 @@ RnnDecoder::Result RnnDecoder::whole(const Variable& embeddings, const Source& s
   return {readout(x, embeddings, context), weights};
 }
 
-RnnDecoder::Result RnnDecoder::one_by_one(const Variable& embeddings, const Source& source, const Pass& pass) const {
+RnnDecoder::Result RnnDecoder::one_by_one(const Variable& embeddings, const Source& source, const Pass& pass,
+                                          Keep keep) const {
   const Index batch = embeddings.shape()[0], time = embeddings.shape()[1];
   const Variable projected = exchanged(layers_.front().project(embeddings));
   const Variable embedded = config_.input_feeding ? exchanged(embeddings) : Variable();
@@ -213,7 +215,7 @@ RnnDecoder::Result RnnDecoder::one_by_one(const Variable& embeddings, const Sour
     };
     Advanced next = advance(at(projected, t), state, source.memory, drop);
     state = std::move(next.state);
-    weights.push_back(next.seen.weights);
+    if (keep == Keep::weights) weights.push_back(next.seen.weights);
     if (config_.input_feeding) {
       state.fed = readout(next.seen.state, at(embedded, t), next.seen.context);
       outputs.push_back(state.fed);
@@ -222,8 +224,9 @@ RnnDecoder::Result RnnDecoder::one_by_one(const Variable& embeddings, const Sour
       contexts.push_back(next.seen.context);
     }
   }
-  if (config_.input_feeding) return {over_time(outputs), over_time(weights)};
-  return {readout(over_time(states), embeddings, over_time(contexts)), over_time(weights)};
+  const Variable all_weights = weights.empty() ? Variable() : over_time(weights);
+  if (config_.input_feeding) return {over_time(outputs), all_weights};
+  return {readout(over_time(states), embeddings, over_time(contexts)), all_weights};
 }
 
 }  // namespace heddle::models

@@ -43,10 +43,11 @@ class RnnDecoder {
 
   struct Result {
     Variable outputs;  // t_i of each time, [batch, time, output width]
-    Variable weights;  // of attention, [batch, time, source_time]; empty where there is none
+    Variable weights;  // of attention, [batch, time, source_time]; may be empty where nobody asked for them
   };
+  enum class Keep { outputs, weights };  // weights: with the outputs
   // embeddings [batch, time, embedding width]
-  Result operator()(const Variable& embeddings, const Source& source, const Pass& pass) const;
+  Result operator()(const Variable& embeddings, const Source& source, const Pass& pass, Keep keep) const;
 
   // A decoder between two times.
   struct State {
@@ -80,7 +81,7 @@ class RnnDecoder {
                    const std::optional<nn::SourceAttention::Memory>& memory, const Drop& drop) const;
   Variable readout(const Variable& state, const Variable& embedding, const Variable& context) const;
   Result whole(const Variable& embeddings, const Source& source, const Pass& pass) const;
-  Result one_by_one(const Variable& embeddings, const Source& source, const Pass& pass) const;
+  Result one_by_one(const Variable& embeddings, const Source& source, const Pass& pass, Keep keep) const;
 
   const RnnConfig config_;
   std::vector<nn::Recurrent> layers_;

@@ -26,10 +26,13 @@ void append(TaskGuesses& all, TaskGuesses more) {
   append_all(all.spans, std::move(more.spans));
 }
 
-// How many predictions an example takes.
+// How many predictions an example takes, about: one, one for each word, or what is kept of a context.
 Index words_of(const TaskData& data, Index place) {
-  if (data.sentences.empty()) return 1;
-  return std::max<Index>(1, static_cast<Index>(data.sentences[static_cast<std::size_t>(place)].words.size()));
+  const auto at = static_cast<std::size_t>(place);
+  std::size_t words = 0;
+  if (!data.sentences.empty()) words = data.sentences[at].words.size();
+  if (!data.questions.empty()) words = data.questions[at].context->size() / 32;
+  return std::max<Index>(1, static_cast<Index>(words));
 }
 
 }  // namespace
