@@ -117,8 +117,8 @@ std::vector<data::TaggedSentence> read_conll(std::string_view content, const Pla
   std::vector<std::string_view> columns;
   std::size_t width = 0;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
-    if (line.starts_with("-DOCSTART-")) return;
-    if (line.find_first_not_of(blanks) == line.npos) return sentences.end_sentence();
+    const bool begins_document = line.starts_with("-DOCSTART-");
+    if (begins_document || line.find_first_not_of(blanks) == line.npos) return sentences.end_sentence();
     split_columns(line, columns);
     if (width == 0) width = columns.size();
     check<DataError>(columns.size() == width, place, ": the number of columns is ", columns.size(),

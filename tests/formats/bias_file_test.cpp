@@ -69,6 +69,9 @@ TEST_CASE("bias tests: what is wrong, and in which line") {
   CHECK(message(weat + "a = love") == "t.txt:6: 'love' is already in line 4; each text counts once");
   CHECK(message(weat + "y = rose") == "t.txt:6: 'rose' is already in line 2; each text counts once");
   CHECK(message(weat + "b = love") == "t.txt:6: 'love' is already in line 4; each text counts once");
+  CHECK(message(weat + "context = A [WORD].\ncontext = A [WORD].") ==
+        "t.txt:7: 'A [WORD].' is already in line 6; each text counts once");
+  CHECK(message(templates + "neutral = person") == "t.txt:9: 'person' is already in line 7; each text counts once");
   CHECK(message(templates + "attribute = nurse") == "t.txt:9: 'nurse' is already in line 5; each text counts once");
   CHECK(message(weat + weat) == "t.txt:6: there is a section [weat flowers and insects] in line 1 already");
   CHECK(message(templates + "template = [TARGET] [TARGET] [ATTRIBUTE]") ==

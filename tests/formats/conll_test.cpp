@@ -53,6 +53,8 @@ TEST_CASE("conll: columns apart by blanks, chosen by number, and the lines of wo
   CHECK(last.at(0).tags == Strings{"B-ORG", "O"});
   CHECK(last.at(0).lines == std::vector<Index>{3, 4});
   CHECK(second.at(0).tags == Strings{"NNP", "VBZ"});
+  // A document begins a sentence, without an empty line before it, too.
+  CHECK(read_conll("EU B-ORG\n-DOCSTART- O\nPeter B-PER\n", "x", "", Gold::given).size() == 2);
   const auto bare = read_conll("EU\nrejects\n", "x", "", Gold::absent);
   CHECK(bare.at(0).words == Strings{"EU", "rejects"});
   CHECK(bare.at(0).tags.empty());

@@ -78,6 +78,7 @@ TEST_CASE("JSON: what is no JSON is refused with its place") {
   CHECK(refusal("\xEF\xBB\xBF[1]") == "");
   const std::string deep(128, '['), deeper(129, '[');
   CHECK(refusal(deep + std::string(128, ']')) == "");
+  CHECK(refusal("[\"\\\"" + std::string(200, '[') + "\"]") == "");  // in a string, after a quote in it
   CHECK(refusal(deeper + std::string(129, ']')).find("more than 128 levels") != std::string::npos);
 }
 
@@ -103,6 +104,13 @@ TEST_CASE("JSON: errors name the place of a value") {
   CHECK(message_of([&] { root["model"]["none"].flag(); }) == "x.json: model.none: must be true or false, not null");
   CHECK(message_of([&] { root.text(); }) ==
         "x.json: must be text, not {\"model\":{\"vocab\":[[],{\"a b\":5},7]},\"x.y\":{\"z\":\"t\"}}");
+}
+
+TEST_CASE("JSON: of a long value, errors show the beginning") {
+  std::string list = "[10";
+  for (int i = 11; i < 90; ++i) list += "," + std::to_string(i);
+  const JsonDocument document(list + "]", "x.json");
+  CHECK(message_of([&] { JsonNode(document).text(); }) == "x.json: must be text, not " + list.substr(0, 60) + "…");
 }
 
 TEST_CASE("JSON: numbers are counts, or not") {

@@ -161,6 +161,13 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
   CHECK(jsonl_message("[\"a\"]") == "x.jsonl:1: is not a JSON object");
   CHECK(jsonl_message("{}") == "x.jsonl:1: has no key 'text'; it has none; choose one with --text-column");
   CHECK(contains(jsonl_message(std::string(100000, '[')), "x.jsonl:1: not valid JSON"));
+  std::string many, first;
+  for (int i = 0; i < 30; ++i) {
+    many += concatenate(i == 0 ? "{" : ", ", "\"k", i, "\": ", i);
+    if (i < 20) first += concatenate("'k", i, "', ");
+  }
+  CHECK(jsonl_message(many + "}") ==
+        "x.jsonl:1: has no key 'text'; there are: " + first + "…; choose one with --text-column");
   CHECK(contains(jsonl_message(R"({"text": "a", "text_b": "b", "label": "x"})"), "a second text"));
   CHECK(contains(jsonl_message(good, Texts::two), "has no key 'text_b'"));
 }

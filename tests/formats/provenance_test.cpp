@@ -100,6 +100,8 @@ TEST_CASE("created_at: ISO 8601, and SOURCE_DATE_EPOCH where it is set") {
   }
   ::setenv("SOURCE_DATE_EPOCH", "yesterday", 1);
   CHECK_THROWS_AS(created_at(), UsageError);
+  ::setenv("SOURCE_DATE_EPOCH", "1700000000s", 1);
+  CHECK_THROWS_WITH_AS(created_at(), "SOURCE_DATE_EPOCH = 1700000000s is not a number of seconds", UsageError);
 }
 
 TEST_CASE("provenance: every command back to the text, none twice") {
@@ -134,6 +136,26 @@ TEST_CASE("provenance: every command back to the text, none twice") {
   const std::string description = describe(provenance);
   CHECK(description.find("tokenize --train") < description.find("pretrain"));
   CHECK(contains(description, "text: " + text + ", 9 bytes, xxh128 "));
+}
+
+TEST_CASE("provenance: equal commands that read other bytes of the same name and size are two steps") {
+  const TemporaryFolder folder;
+  const FixedTime fixed;
+  const std::string text = folder.file("text");
+  Provenance made_model = start_provenance("pretrain");
+  for (const auto& [name, content] : {std::pair("a.h5", "some text"), {"b.h5", "more text"}, {"c.h5", "some text"}}) {
+    write_bytes(text, content);
+    Provenance made_tokens = start_provenance("tokenize");
+    add_input(made_tokens, "text", text);
+    write_provenance_file(folder.file(name), made_tokens);
+    add_input(made_model, "train", folder.file(name));
+  }
+  REQUIRE(made_model.earlier.size() == 2);
+  CHECK(made_model.earlier[0].inputs.at(0).xxh128 == checksum_of("some text", 9));
+  CHECK(made_model.earlier[1].inputs.at(0).xxh128 == checksum_of("more text", 9));
+  REQUIRE(made_model.own.inputs.size() == 3);
+  const Index made_by[] = {0, 1, 0};
+  for (std::size_t i = 0; i < 3; ++i) CHECK(made_model.own.inputs[i].made_by == made_by[i]);
 }
 
 TEST_CASE("provenance: inconsistent columns are refused") {

@@ -55,6 +55,7 @@ TEST_CASE("csv: fields in quotes hold commas, line breaks and doubled quotes") {
                   "\"\"you\"\"\",ham\r\n\"two\r\nlines\",\"spam\"\r\n,ham\r\nplain,eggs\r\n")) == expected);
   CHECK(shown(csv("text,label\nplain,\"eggs\"")) == "2 eggs|plain\n");
   CHECK(shown(csv("text,label\nplain,eggs\r")) == "2 eggs|plain\n");
+  CHECK(shown(csv("text,label\nplain,\"eggs\"\r")) == "2 eggs|plain\n");
   CHECK(shown(csv("text,label\nx\0\xff y,b\n"s)) == "2 b|x\0\xff y\n"s);
   CHECK(csv("text,label\n").empty());
   CHECK(csv("").empty());

@@ -190,6 +190,28 @@ TEST_CASE("options: a flag that is on by default can be turned off as --help sho
   CHECK_FALSE(read({}).shape.bias);
 }
 
+TEST_CASE("options: every word for true and false, and no other") {
+  const TemporaryFolder folder;
+  const auto fast = [&](const std::string& word) {
+    write_file(folder / "run.ini", "fast = " + word + "\n");
+    return read({"--config", folder / "run.ini"}).fast;
+  };
+  for (const char* word : {"true", "yes", "on", "1"}) CHECK(fast(word));
+  for (const char* word : {"false", "no", "off", "0"}) CHECK_FALSE(fast(word));
+  for (const char* word : {"True", "y", "2", "\"\""}) CHECK_THROWS_AS(fast(word), UsageError);
+}
+
+TEST_CASE("options: a file that the command line names stands for that of HEDDLE_CONFIG") {
+  const TemporaryFolder folder;
+  write_file(folder / "named.ini", "layers = 5\n");
+  write_file(folder / "variable.ini", "layers = 6\ndropout = 0.5\n");
+  const Variable config("HEDDLE_CONFIG", (folder / "variable.ini").c_str());
+  CHECK(read({}).shape.layers == 6);
+  const toy::Options options = read({"--config", folder / "named.ini"});
+  CHECK(options.shape.layers == 5);
+  CHECK(options.shape.dropout == toy::Options().shape.dropout);
+}
+
 TEST_CASE("options: what is wrong in a file or the environment is found there") {
   const TemporaryFolder folder;
   const std::string file = folder / "run.ini";
@@ -282,6 +304,20 @@ TEST_CASE("config: quotes, comments and headings") {
   for (const char* bad : {"a", "= 3", "[a", "a = \"b", "a = \"b\\q\"", "a = \"b\" c", "a = \"\\x4\""}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(parse_config(bad, "x.ini"), DataError);
+  }
+}
+
+TEST_CASE("config: what is wrong is told with file and line") {
+  for (const auto& [line, says] : std::vector<std::pair<const char*, const char*>>{
+           {"a", "expected 'option = value', a [heading] or a # comment"},
+           {"= 3", "expected 'option = value', a [heading] or a # comment"},
+           {"[a", "the heading lacks its ]"},
+           {"a = \"b", "the quote is not closed"},
+           {"a = \"b\\q\"", "unknown escape in quotes; known are \\\" \\\\ \\n \\t \\r \\xHH"},
+           {"a = \"b\" c", "text after the closing quote"}}) {
+    CAPTURE(line);
+    CHECK_THROWS_WITH_AS(parse_config(concatenate("x = 1\n\n", line, "\ny = 2\n"), "x.ini"),
+                         concatenate("x.ini:3: ", says).c_str(), DataError);
   }
 }
 

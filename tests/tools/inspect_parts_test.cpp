@@ -172,6 +172,14 @@ TEST_CASE("inspect --tokens: statistics of token files are those of the ids") {
   REQUIRE(statistics["frequent"].size() == 3);
   const auto most = std::ranges::max_element(counts, {}, [](const auto& entry) { return entry.second; });
   CHECK(statistics["frequent"][0]["count"] == most->second);
+  const json all = answer(corpus, "inspect lines.h5 --tokens --top 1000")["statistics"]["frequent"];
+  REQUIRE(all.size() == counts.size() + 2);
+  for (std::size_t i = 1; i < all.size(); ++i) {  // of equal counts, the lower id first
+    const auto place = [&](std::size_t at) {
+      return std::pair(-all[at]["count"].get<Index>(), all[at]["id"].get<Index>());
+    };
+    CHECK(place(i - 1) < place(i));
+  }
   CHECK(contains(corpus.must("inspect lines.h5 --tokens").out, " tokens per document, median "));
   CHECK_FALSE(answer(corpus, "inspect lines.h5").contains("statistics"));
 }
@@ -201,6 +209,25 @@ TEST_CASE("inspect history: several runs as a table, a picture, columns and JSON
   const std::vector<std::string> table = lines_of(corpus.must("inspect history run1.h5 run2.h5").out);
   REQUIRE(table.size() == 3);
   CHECK(table[2].starts_with("run2.h5     10 "));
+  for (std::size_t i = 0; i < 2; ++i) {
+    const json& history = runs[i]["history"];
+    std::vector<std::pair<double, long>> validations;
+    for (std::size_t row = 0; row < history["step"].size(); ++row) {
+      if (history["valid_loss"][row].is_number())
+        validations.emplace_back(history["valid_loss"][row], history["step"][row]);
+    }
+    REQUIRE(validations.size() == 2);
+    const auto lowest = std::ranges::min(validations);
+    std::istringstream fields(table[i + 1]);
+    std::string name, steps;
+    double training = 0, last = 0, best = 0;
+    long at = 0;
+    REQUIRE((fields >> name >> steps >> training >> last >> best >> at));
+    CHECK(std::abs(training - history["loss"].back().get<double>()) <= 5.1e-5);
+    CHECK(std::abs(last - validations.back().first) <= 5.1e-5);
+    CHECK(std::abs(best - lowest.first) <= 5.1e-5);
+    CHECK(at == lowest.second);
+  }
 
   corpus.must("inspect history run1.h5 run2.h5 -o runs.tsv");
   const std::vector<std::string> rows = lines_of(read_file(corpus.path("runs.tsv")));

@@ -303,6 +303,11 @@ TEST_CASE("inspect verify: finds what is wrong, a line each") {
       heddle::testing::lines_of(place.run("$I verify zero.h5 absent wrong.h5 --jsonl").out);
   REQUIRE(lines.size() == 3);
   for (std::size_t i = 0; i < lines.size(); ++i) CHECK(parse_json(lines[i]) == files[i]);
+  for (const char* form : {"", " --json", " --jsonl"}) {
+    CAPTURE(form);
+    CHECK(place.run("$I verify absent zero.h5" + std::string(form)).status == 1);
+    CHECK(place.run("$I verify tokens.h5 zero.h5" + std::string(form)).status == 0);
+  }
 }
 
 TEST_CASE("inspect verify: alone reads weights, and one flipped bit in them is found") {

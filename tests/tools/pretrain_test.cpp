@@ -46,6 +46,18 @@ TEST_CASE("pretrain: a run leaves a model and a log, and says little") {
   const auto evaluated = parse_json(corpus.must("inspect evaluate model.h5 valid.h5 --json").out);
   CHECK(evaluated["nats_per_token"].get<double>() ==
         doctest::Approx(lines[8]["valid_loss"].get<double>()).epsilon(1e-5));
+  // The log's numbers have the digits of single precision.
+  const auto history = parse_json(corpus.must("inspect model.h5 --history --json").out)["history"];
+  std::size_t row = 0;
+  for (const auto& line : lines) {
+    if (!line.contains("loss")) continue;
+    for (const char* key : {"loss", "learning_rate", "gradient_norm"}) {
+      CAPTURE(key);
+      CHECK(line[key].get<double>() == doctest::Approx(history[key].at(row).get<double>()).epsilon(1e-6));
+    }
+    CHECK(line["step"] == history["step"].at(row++));
+  }
+  CHECK(row == history["step"].size());
   CHECK(corpus.leftovers() == 0);
 }
 
@@ -160,6 +172,9 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
   corpus.refused("pretrain --train train.h5 -o none.h5 --resume none.checkpoint.h5", 1, "none.checkpoint.h5");
   corpus.must("pretrain --train train.h5 --valid valid.h5 -o again.h5 --resume model.step-10.h5 --steps 15");
   CHECK(contains(corpus.must("inspect again.h5 --history").out, "step 15"));
+  corpus.refused(
+      "pretrain --train train.h5 --valid valid.h5 -o fewer.h5 --resume model.step-10.h5 --steps 9", 2,
+      "model.step-10.h5: has completed 10 steps, more than the 9 of this run; give more --steps or --epochs");
   corpus.refused("pretrain --train train.h5 -o x.h5 --resume model.h5", 1, "no training state");
   corpus.refused("pretrain --train train.h5 -o x.h5 --resume model.best-10.h5", 1, "no training state");
   // Other data make another best model.

@@ -211,6 +211,64 @@ TEST_CASE("progress: lines at growing intervals, with rate and time left") {
   CHECK(out.str().starts_with("toy: 100% 200/200 steps, "));
 }
 
+TEST_CASE("progress: the rate is that since the first call, with three digits, and all is done at the end only") {
+  double now = 50;
+  std::ostringstream out;
+  const auto settings = [&] {
+    return heddle::cli::ProgressSettings{
+        .label = "", .unit = "steps", .style = heddle::cli::ProgressStyle::lines, .out = &out, .clock = [&now] {
+          return now;
+        }};
+  };
+  heddle::cli::Progress resumed(settings());
+  resumed.update(1000, 2000);
+  now += 10;
+  resumed.update(1020, 2000);
+  now += 10;
+  resumed.update(1998, 2000);
+  CHECK(out.str() == "51% 1020/2000 steps, 2 steps/s, 8:10 left\n99% 1998/2000 steps, 49.9 steps/s, 0:00 left\n");
+  out.str("");
+  heddle::cli::Progress endless(settings());
+  endless.update(0, 0);
+  for (const auto& [seconds, steps] : {std::pair{4, 1}, {6, 125}, {20, 4500}}) {
+    now += seconds;
+    endless.update(steps, 0);
+  }
+  CHECK(out.str() == "1 steps, 0.25 steps/s\n125 steps, 12.5 steps/s\n4500 steps, 150 steps/s\n");
+}
+
+TEST_CASE("progress: lines are a minute apart at most") {
+  double now = 0;
+  std::ostringstream out;
+  heddle::cli::Progress progress({.label = "", .unit = "s", .out = &out, .clock = [&now] { return now; }});
+  std::vector<double> times;
+  for (; now < 400; ++now) {
+    const auto before = out.str().size();
+    progress.update(now, 400);
+    if (out.str().size() > before) times.push_back(now);
+  }
+  CHECK(times == std::vector<double>{2, 6, 14, 30, 62, 122, 182, 242, 302, 362});
+}
+
+TEST_CASE("progress: of a longer line nothing stays behind a shorter one") {
+  double now = 0;
+  std::ostringstream out;
+  heddle::cli::Progress bar(
+      {.label = "", .unit = "MB", .style = heddle::cli::ProgressStyle::bar, .out = &out, .clock = [&now] {
+         return now;
+       }});
+  bar.update(0, 10);
+  now += 1;
+  bar.update(5, 10, "some text");
+  const std::size_t drawn = out.str().size() - 1;  // without the return before it
+  out.str("");
+  now += 1;
+  bar.update(6, 10);
+  std::string line = "\r[============>       ] 60% 6/10 MB, 3 MB/s, 0:01 left";
+  line.resize(drawn + 1, ' ');
+  CHECK(out.str() == line);
+}
+
 TEST_CASE("progress: a bar redraws one line, and -q is silent") {
   double now = 0;
   std::ostringstream out;
@@ -266,6 +324,8 @@ TEST_CASE("progress: only a terminal that is not dumb has its line redrawn") {
 TEST_CASE("progress: durations") {
   CHECK(heddle::cli::duration_text(0.2) == "0:00");
   CHECK(heddle::cli::duration_text(725) == "12:05");
+  CHECK(heddle::cli::duration_text(725.6) == "12:06");
+  CHECK(heddle::cli::duration_text(59.6) == "1:00");
   CHECK(heddle::cli::duration_text(11220) == "3:07:00");
   CHECK(heddle::cli::duration_text(2 * 86400 + 11220) == "2d 03:07");
 }

@@ -263,6 +263,10 @@ TEST_CASE("running: the output holds the best model, or the last") {
   CHECK(std::filesystem::file_size(corpus.path("best.h5")) == std::filesystem::file_size(corpus.path("last.h5")));
   CHECK(contains(corpus.must("pretrain --train train.h5 --valid valid.h5 --steps 5 -o said.h5" + tiny_shape).err,
                  "said.h5: step 5, loss "));
+  const std::string said =
+      corpus.must("pretrain --train train.h5 --valid valid.h5 --steps 5 --select last -o said.h5" + tiny_shape).err;
+  CHECK(contains(said, "; the best was step 5, with validation loss "));
+  CHECK_FALSE(contains(said, "it holds the model"));
   corpus.refused(train + "--select best -o x.h5", 2, "--select best needs an evaluation; add --valid");
   corpus.refused(command + "--select worst -o x.h5", 2, "'worst' is not one of auto, best, last");
   // The best model so far outlives an interruption, and a lost one is not replaced by another.
@@ -273,6 +277,10 @@ TEST_CASE("running: the output holds the best model, or the last") {
   CHECK(corpus.weights("again.h5") == corpus.weights("best.h5"));
   const std::string lost = command + "-o lost.h5 --steps 1000000 ";
   CHECK(corpus.run(signalled(lost, "ls lost.best-* 2> /dev/null", "TERM")).status == 143);
+  // A checkpoint of another output brings its best model along.
+  corpus.must(
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --resume lost.checkpoint.h5 -o taken.h5 --steps " +
+      std::to_string(steps_of(corpus, "lost.checkpoint.h5") + 1));
   corpus.must("rm lost.best-*.h5");
   corpus.refused(lost, 1,
                  ": is missing; it was the best model so far of the run in lost.checkpoint.h5; --restart starts over");
@@ -369,6 +377,8 @@ TEST_CASE("running: several training files are one text, or are read as often as
                    "w.checkpoint.h5: its run reads a.h5, and b.h5 is another file");
   }
   corpus.refused("pretrain --train a.h5:0 -o x.h5", 2, "a.h5:0: the weight must be more than 0");
+  corpus.refused("pretrain --train a.h5:1000001 --steps 1 -o x.h5" + tiny_shape, 2,
+                 "a.h5:1000001: the weight must be more than 0 and at most 1000000");
   corpus.refused("pretrain --train a.h5,none.h5 -o x.h5", 1, "none.h5");
   corpus.refused("pretrain --train a.h5,b.h5 -o b.h5", 2, "b.h5: refusing to overwrite the input b.h5");
   // A colon may be part of a name.
@@ -521,6 +531,8 @@ TEST_CASE("running: an input that is named like a kept checkpoint is not lost") 
   corpus.must("cp train.h5 m.step-5.h5");
   corpus.refused("pretrain --train m.step-5.h5 --steps 10 --checkpoint-every 5 --keep 1 -o m.h5" + tiny_model, 2,
                  "m.step-5.h5: is named like a checkpoint that this run writes");
+  // Without --keep no file gets such a name, and none is removed.
+  corpus.must("pretrain -q --train m.step-5.h5 --steps 2 -o m.h5" + tiny_model);
   CHECK(read_file(corpus.path("m.step-5.h5")) == read_file(corpus.path("train.h5")));
 }
 

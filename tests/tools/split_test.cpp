@@ -184,6 +184,16 @@ TEST_CASE("split: questions on one context are in one part, and the rarest tags 
   }
   write_file(corpus.path("q.jsonl"), questions);
   write_file(corpus.path("s.conll"), sentences);
+  // Sentences apart by the lines of documents alone.
+  std::string documents;
+  for (int i = 0; i < 20; ++i) documents += "-DOCSTART- O\nw" + std::to_string(i) + (i % 2 == 0 ? " X\n" : " Y\n");
+  write_file(corpus.path("d.conll"), documents);
+  corpus.must("convert -q d.conll --split 50,50,0 -o documents");
+  const std::string half = part(corpus, "documents", "train.conll"), rest = part(corpus, "documents", "valid.conll");
+  for (int i = 0; i < 20; ++i) {
+    const std::string word = "w" + std::to_string(i) + (i % 2 == 0 ? " X\n" : " Y\n");
+    CHECK(contains(half, word) != contains(rest, word));
+  }
   const Outcome outcome = corpus.must("convert q.jsonl --split 80,10,10 -o questions");
   CHECK(contains(outcome.err, ": 30 examples are on a context of another, in the same part\n"));
   corpus.must("convert s.conll --split 80,10,10 -o sentences");

@@ -9,6 +9,7 @@
 
 using namespace heddle;
 using namespace heddle::cli;
+using heddle::testing::read_file;
 using heddle::testing::TemporaryFolder;
 using heddle::testing::write_file;
 
@@ -60,12 +61,28 @@ TEST_CASE("input: empty files, folders, absent files and what is too long") {
   std::vector<char> block(16);
   Input directory(folder / ".");
   CHECK_THROWS_AS(directory.read(block), DataError);
-  write_file(folder / "long", std::string(400000, 'x'));
+  write_file(folder / "long", "one\n" + std::string(399996, 'x'));
   Input input(folder / "long");
   LineReader lines(input, 1000);
-  CHECK_THROWS_AS(lines.next(), DataError);
-  Input again(folder / "long");
-  CHECK_THROWS_AS(read_all(again, 399999), DataError);
+  CHECK(lines.next().has_value());
+  CHECK_THROWS_WITH_AS(lines.next(), ((folder / "long") + ":2: line longer than 1000 bytes").c_str(), DataError);
+  Input again(folder / "long"), whole(folder / "long");
+  CHECK_THROWS_WITH_AS(read_all(again, 399999), ((folder / "long") + ": larger than 399999 bytes").c_str(), DataError);
+  CHECK(read_all(whole, 400000).size() == 400000);
+}
+
+TEST_CASE("output: pieces of any size are written in their order") {
+  const TemporaryFolder folder;
+  std::string expected;
+  Output output(folder / "out");
+  char letter = 'a';
+  for (const std::size_t size : {3, 400000, 5, 262144, 262143, 1, 262145, 2}) {
+    const std::string piece(size, letter++);
+    output.stream() << piece;
+    expected += piece;
+  }
+  output.close();
+  CHECK(read_file(folder / "out") == expected);
 }
 
 TEST_CASE("output: a device is written directly, a folder is refused") {

@@ -256,7 +256,7 @@ std::vector<std::size_t> example_lines(const TaskData& data, std::string_view co
   };
   std::size_t next = 0;
   for (const data::TaggedSentence& sentence : data.sentences) {
-    lines.push_back(next);
+    lines.push_back(std::min(next, static_cast<std::size_t>(sentence.lines.front() - 1)));
     next = static_cast<std::size_t>(sentence.lines.back());
     while (next + 1 < begins.size() && !is_empty(next)) ++next;
     while (next + 1 < begins.size() && is_empty(next)) ++next;

@@ -366,6 +366,47 @@ TEST_CASE("every variant: rows of a state are dropped, swapped and multiplied, a
   }
 }
 
+TEST_CASE("every variant: with a window, too, rows that are at different positions are reordered") {
+  constexpr Index window = 2;
+  for (const std::string& text : all_texts()) {
+    CAPTURE(text);
+    const Made attention(text, head_shape);
+    if (!attention->support().cached || !attention->support().window) continue;
+    const Tensor q = normal(1), k = normal(2), v = normal(3);
+    const Tensor whole = attention->mix(call(q, k, v, {.causal = true, .window = window})).value();
+    const auto state = attention->start(sample_count, sample_time, DType::real);
+    std::vector<Index> rows{0, 1}, seen{0, 0};  // which sequence each row is, and how much of it has been read
+    const auto step = [&](const std::vector<Index>& added) {
+      const auto count = static_cast<Index>(rows.size());
+      const auto cut = [&](const Tensor& t) {
+        const Tensor part({count, head_count, *std::ranges::max_element(added), sample_width}, 99);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          part.narrowed(0, static_cast<Index>(i), 1)
+              .narrowed(2, 0, added[i])
+              .assign(t.narrowed(0, rows[i], 1).narrowed(2, seen[i], added[i]));
+        }
+        return part;
+      };
+      const Tensor y = attention->step(call(cut(q), cut(k), cut(v), {.window = window}), {seen, added}, *state);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        CHECK(difference(y.narrowed(0, static_cast<Index>(i), 1).narrowed(1, 0, added[i]),
+                         whole.narrowed(0, rows[i], 1).narrowed(1, seen[i], added[i])) < 1e-12);
+        seen[i] += added[i];
+      }
+    };
+    step({6, 2});
+    for (int i = 0; i < 3; ++i) step({1, 1});
+    state->reorder({1, 0});
+    rows = {1, 0};
+    std::swap(seen[0], seen[1]);
+    step({1, 1});
+    state->reorder({1, 0, 0});
+    rows = {0, 1, 1};
+    seen = {seen[1], seen[0], seen[0]};
+    step({1, 1, 1});
+  }
+}
+
 TEST_CASE("every variant: its weights are those of its equation, mix the values, sum to one and hide the future") {
   for_each_text([](const std::string& text) {
     const AttentionCase c{"", {sample_count, head_count, sample_time, sample_time, sample_width}, {.causal = true}};

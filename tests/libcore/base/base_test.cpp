@@ -73,6 +73,8 @@ TEST_CASE("strings: nearest, grouping and UTF-8") {
   CHECK(nearest("foo", {"log", "to"}).empty());
   CHECK(nearest("max", {"mean"}).empty());
   CHECK(nearest("jsno", {"seed", "json"}) == "json");
+  CHECK(nearest("sead", {"seed", "head"}) == "seed");  // of equally near ones the first
+  CHECK(nearest("sead", {"head", "seed"}) == "head");
   CHECK(grouped(124439808) == "124,439,808");
   CHECK(grouped(-1234) == "-1,234");
   CHECK(grouped(999) == "999");
@@ -81,6 +83,9 @@ TEST_CASE("strings: nearest, grouping and UTF-8") {
   CHECK_FALSE(is_utf8("\xc0\x80"));      // overlong
   CHECK_FALSE(is_utf8("\xed\xa0\x80"));  // a surrogate
   CHECK_FALSE(is_utf8("\xf4\x90\x80\x80"));
+  CHECK_FALSE(is_utf8("\xe0\x9f\xbf"));  // the last overlong ones of three bytes and of four
+  CHECK_FALSE(is_utf8("\xf0\x8f\xbf\xbf"));
+  CHECK(is_utf8("\xe0\xa0\x80 \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"));
   CHECK(split("a,,b", ',') == std::vector<std::string>{"a", "", "b"});
   CHECK(join({"a", "b"}, " ") == "a b");
   CHECK(join_first({"a", "b"}, 2) == "a, b");
@@ -155,6 +160,12 @@ TEST_CASE("printable: JSON keeps its meaning") {
   CHECK(printable_json("\"\u2027\u202f\u2065\u206a€\"") == "\"\u2027\u202f\u2065\u206a€\"");
 }
 
+TEST_CASE("printable: a long message is cut between characters") {
+  // The first 7000 bytes end within a character, as the last 2000 begin within one.
+  const std::string begin(6999, 'a'), end(1999, 'c');
+  CHECK(printable_message(begin + "€" + std::string(1000, 'b') + "€" + end) == begin + " … " + end);
+}
+
 TEST_CASE("display width: columns of a terminal") {
   CHECK(display_width("") == 0);
   CHECK(display_width("plain") == 5);
@@ -164,6 +175,8 @@ TEST_CASE("display width: columns of a terminal") {
   CHECK(display_width("한글") == 4);
   CHECK(display_width("😀") == 2);
   CHECK(display_width("\u200d") == 0);
+  CHECK(display_width("a\xff\xe2"
+                      "b") == 4);  // bytes that are no UTF-8 take a column each
   CHECK(display_width("ſ\u0300\u036f\u0370") == 2);
 }
 

@@ -51,6 +51,21 @@ class NumberedDocuments : public TokenSource {
   std::vector<Index> lengths_;
 };
 
+// Four long documents, which differ in their last token alone.
+class AlikeDocuments : public TokensInMemory {
+ public:
+  static constexpr Index length = (Index{1} << 16) + 1;
+  AlikeDocuments() : TokensInMemory(alike(), 100) {}
+  std::vector<Index> document_lengths() const override { return std::vector<Index>(4, length); }
+
+ private:
+  static std::vector<TokenId> alike() {
+    std::vector<TokenId> ids(4 * length, 7);
+    for (TokenId i = 0; i < 4; ++i) ids[static_cast<std::size_t>((i + 1) * length - 1)] = i;
+    return ids;
+  }
+};
+
 std::vector<TokenId> tokens_of(const TokenSource& source) {
   std::vector<TokenId> ids(static_cast<std::size_t>(source.size()));
   source.read(0, ids);
@@ -143,4 +158,21 @@ TEST_CASE("tokens of ranges: read across ranges from anywhere") {
   ranges.read(2, ids);
   CHECK(ids == std::vector<TokenId>{12, 20, 90, 91});
   CHECK_THROWS_AS(ranges.read(5, ids), DataError);
+}
+
+TEST_CASE("held out: by hand, copies count as often as they are there") {
+  // Of ten units the five of the first key are half.
+  std::vector<Unit> units;
+  for (int copy = 0; copy < 5; ++copy) units.push_back({.key = 0});
+  for (std::uint64_t key = 1; key <= 5; ++key) units.push_back({.key = key});
+  const std::vector<bool> held = held_out(units, {500'000});
+  for (std::size_t i = 0; i < units.size(); ++i) CHECK(held[i] == (units[i].key == 0));
+}
+
+TEST_CASE("held-out tokens: documents are compared to their ends") {
+  const AlikeDocuments source;
+  const HeldOutTokens split = hold_out_tokens(source, {300'000});
+  REQUIRE(split.valid.size() == 1);
+  CHECK(split.valid[0].first % AlikeDocuments::length == 0);
+  CHECK(split.valid[0].second - split.valid[0].first == AlikeDocuments::length);
 }

@@ -18,6 +18,13 @@ TokensInMemory numbered(TokenId from, Index count, const std::string& name) {
   return {ids, 1000, name};
 }
 
+// With a document every five tokens.
+class FiveTokenDocuments : public TokensInMemory {
+ public:
+  using TokensInMemory::TokensInMemory;
+  Index document_at(Index offset) const override { return offset / 5; }
+};
+
 // How often the windows that begin in each of two sources are read in each of these epochs.
 std::vector<std::pair<Index, Index>> shares(const TrainingWindows& windows, Index border, Index epochs) {
   std::vector<std::pair<Index, Index>> counts;
@@ -114,4 +121,27 @@ TEST_CASE("sample order: weights that leave nothing are refused") {
   const TokensInMemory a = numbered(0, 50, "a"), b = numbered(50, 50, "b");
   const JoinedTokens joined({{a, 0.01}, {b, 0.01}});
   CHECK_THROWS_AS(SampleOrder(joined, 10, 10, 1), DataError);
+}
+
+TEST_CASE("joined tokens: documents count anew in each source, and the vocabulary is the largest one") {
+  const FiveTokenDocuments a(std::vector<TokenId>(10, 1), 20, "a"), b(std::vector<TokenId>(15, 1), 90, "b");
+  const TokensInMemory c({1, 2}, 40, "c");
+  const JoinedTokens joined({{a}, {b}, {c}});
+  CHECK(joined.document_at(9) == 1);
+  CHECK(joined.document_at(10) == 0);
+  CHECK(joined.document_at(16) == 1);
+  CHECK(joined.document_at(24) == 2);
+  CHECK(joined.document_at(25) == 0);
+  CHECK(joined.vocab_size() == 90);
+}
+
+TEST_CASE("sample order: a window over the border of two files counts as the first one's") {
+  const TokensInMemory a = numbered(0, 405, "a"), b = numbered(405, 396, "b");
+  const JoinedTokens joined({{a, 2}, {b, 1}});
+  const SampleOrder order(joined, 80, 10, 9);
+  REQUIRE(order.samples_per_epoch() == 2 * 41 + 39);
+  std::map<Index, Index> reads;
+  for (Index g = 0; g < 121; ++g) ++reads[order(g).window];
+  CHECK(reads.size() == 80);
+  for (const auto& [window, count] : reads) CHECK(count == (window <= 40 ? 2 : 1));
 }

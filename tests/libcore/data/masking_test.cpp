@@ -171,6 +171,40 @@ TEST_CASE("masking: whole words are chosen whole") {
   CHECK(seen == std::set<Index>{1, 2, 3, 4, 5, 6, 7, 9, 10});
 }
 
+TEST_CASE("masking: a word that exceeds the number is passed over, and others make it up") {
+  const text::Tokenizer tokenizer(wordpiece());
+  // [CLS] cat ##s ##ing sat mat the sat mat the [SEP]: a word of three and six of one, of which four tokens are chosen.
+  const std::vector<TokenId> text{2, 6, 7, 8, 9, 10, 5, 9, 10, 5, 3};
+  Index with_long = 0;
+  for (std::uint64_t step = 0; step < 200; ++step) {
+    std::vector<TokenId> tokens = text;
+    const MaskingOptions options{.mask_probability = 0.44, .whole_words = true};
+    const std::set<Index> chosen =
+        set_of(mask_tokens(tokens, MaskVocabulary(tokenizer, "test"), options, RandomStream(1, 2, step)).positions);
+    CHECK(chosen.size() == 4);
+    with_long += chosen.contains(1) ? 1 : 0;
+  }
+  // It is chosen where it comes first or second of seven.
+  CHECK(std::abs(static_cast<double>(with_long) - 200 * 2.0 / 7) < 26);
+}
+
+TEST_CASE("masking: what replaces a token is any ordinary one, each as probable") {
+  std::vector<double> quarters(4, 0);
+  double all = 0;
+  for (std::uint64_t step = 0; step < 500; ++step) {
+    std::vector<TokenId> tokens(100, 5);
+    mask_tokens(tokens, plain_masking, {.mask_probability = 1}, RandomStream(1, 2, step));
+    for (const TokenId token : tokens) {
+      if (token == 998 || token == 5) continue;
+      REQUIRE(token < 996);
+      quarters[static_cast<std::size_t>(token / 249)] += 1;
+      all += 1;
+    }
+  }
+  CHECK(std::abs(all - 5000) < 280);
+  for (const double quarter : quarters) CHECK(std::abs(quarter / all - 0.25) < 0.025);  // four standard deviations
+}
+
 TEST_CASE("masking: in byte-level pieces words begin and end at white space") {
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::byte;
@@ -191,6 +225,8 @@ TEST_CASE("masking: in byte-level pieces words begin and end at white space") {
   CHECK_FALSE(vocabulary.begins_word['a']);
   CHECK_FALSE(vocabulary.ends_word['a']);
   CHECK(vocabulary.is_special[258]);
+  for (const char white : {' ', '\n', '\t', '\r'}) CHECK(vocabulary.is_blank[static_cast<std::size_t>(white)]);
+  CHECK_FALSE(vocabulary.is_blank['a']);
   CHECK(vocabulary.ordinary.size() == 256);
 }
 
@@ -255,6 +291,35 @@ TEST_CASE("masked windows: pairs have two segments, of which half belong togethe
   const MaskedBatch related =
       MaskedWindows(text, plain_masking, {.time = 23, .masking = {.segment_pairs = true}}).in_order(0, 50);
   CHECK(std::count(related.unrelated.begin(), related.unrelated.end(), 0) == 50);
+}
+
+TEST_CASE("masked windows: pairs are cut anywhere, and a second segment from elsewhere is from anywhere") {
+  // Each token once, so that it says where it is from.
+  constexpr Index size = 5000, time = 23, body = 20;
+  std::vector<TokenId> numbers(size);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<TokenId>(i);
+  const TokensInMemory text(numbers, size + 4);
+  const MaskVocabulary special{size + 4};
+  std::map<Index, int> lengths;
+  double unrelated = 0, places = 0;
+  for (std::uint64_t seed = 0; seed < 8; ++seed) {
+    const MaskedWindows windows(text, special, {.time = time, .unrelated_pairs = true, .seed = seed});
+    for (Index window = 0; window < size / body; ++window) {
+      const MaskedBatch one = windows.in_order(window, 1);
+      std::vector<TokenId> ids = one.ids;
+      for (std::size_t i = 0; i < one.rows.size(); ++i) ids[static_cast<std::size_t>(one.rows[i])] = one.targets[i];
+      const Index first = std::find(ids.begin(), ids.end(), special.separator) - ids.begin() - 1;
+      ++lengths[first];
+      const TokenId begin = ids.at(static_cast<std::size_t>(first) + 2);
+      for (Index i = 0; i < body - first; ++i) REQUIRE(ids[static_cast<std::size_t>(first + 2 + i)] == begin + i);
+      if (one.unrelated.at(0) == 0) continue;
+      unrelated += 1;
+      places += static_cast<double>(begin) / static_cast<double>(size - (body - first));
+    }
+  }
+  CHECK(lengths.size() == body - 1);  // a token on either side at least
+  for (const auto& [length, count] : lengths) CHECK(std::abs(count - 2000 / 19) < 45);
+  CHECK(std::abs(places / unrelated - 0.5) < 0.04);  // four standard deviations
 }
 
 TEST_CASE("masked windows: pairs for models without segments have two separators in the middle and no segments") {

@@ -175,3 +175,21 @@ TEST_CASE("noisy pairs: more spans than sentinels are refused with what to do") 
       DataError);
   CHECK(pairs_of(text, 1000, {}).size() == 3);
 }
+
+TEST_CASE("noisy pairs: noise that is rolled may cut a span in two, and needs a sentinel more") {
+  const EndedDocuments text({101});  // a piece of 100 tokens, with 15 of noise in 5 spans
+  const auto with_sentinels = [&](std::size_t count, bool rolls) {
+    NoiseVocabulary few = vocabulary;
+    few.sentinels.resize(count);
+    return NoisyPairs({.tokens = text, .most = 200}, few, {.random_roll = rolls}, 1);
+  };
+  CHECK_NOTHROW(with_sentinels(6, false));
+  CHECK_THROWS_WITH_AS(with_sentinels(6, true), doctest::Contains("100 tokens in a piece need 7 sentinels"), DataError);
+  const NoisyPairs pairs = with_sentinels(7, true);
+  std::size_t most = 0;
+  for (Index epoch = 0; epoch < 100; ++epoch) {
+    const std::vector<TokenId> source = pairs.in_epoch(0, epoch).source;
+    most = std::max(most, source.size());
+  }
+  CHECK(most == 85 + 6);
+}

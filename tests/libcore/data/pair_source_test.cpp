@@ -141,3 +141,93 @@ TEST_CASE("pairs: groups have like lengths, hold every pair once an epoch, and t
     CHECK(in_first_groups < 800);
   }
 }
+
+namespace {
+
+// Pairs of texts of these lengths.
+PairsInMemory pairs_of_lengths(const std::vector<std::pair<Index, Index>>& lengths) {
+  std::vector<TokenPair> pairs;
+  for (const auto& [source, target] : lengths) {
+    const auto number = static_cast<TokenId>(pairs.size());
+    pairs.push_back({Ids(static_cast<std::size_t>(source), number), Ids(static_cast<std::size_t>(target), number)});
+  }
+  return {std::move(pairs), 1000, 1000};
+}
+
+// One special token around a source, two around a target.
+const PairFrames few_frames{.source = {.end = 1}, .target = {.begin = 2, .end = 3}, .start = 4};
+
+}  // namespace
+
+TEST_CASE("pairs: a batch of tokens counts the longer side of its longest pair, with padding and special tokens") {
+  std::vector<std::pair<Index, Index>> lengths;
+  bool long_targets = false;
+  SUBCASE("long sources") {
+    for (Index i = 1; i <= 12; ++i) lengths.emplace_back(i, 1);  // 2 to 13 tokens beside 3
+  }
+  SUBCASE("long targets") {
+    long_targets = true;
+    for (Index i = 0; i < 12; ++i) lengths.emplace_back(1, i);  // 2 to 13 tokens beside 2
+  }
+  const PairsInMemory pairs = pairs_of_lengths(lengths);
+  const PairGroups groups(pairs, few_frames,
+                          {.batch_size = 1, .options = {.batch_tokens = 20}, .max_source = 100, .max_target = 100}, 0);
+  // 4 x 5, 2 x 7, 2 x 9, and one each of 10 to 13.
+  std::multiset<std::size_t> sizes;
+  for (Index g = 0; g < groups.groups_per_epoch(); ++g) {
+    const std::vector<FramedPair> group = groups.group(g);
+    sizes.insert(group.size());
+    std::size_t longest = 0;
+    for (const FramedPair& pair : group) {
+      longest = std::max(longest, long_targets ? pair.target.size() - 1 : pair.source.size());
+    }
+    CHECK((group.size() == 1 || group.size() * longest <= 20));
+  }
+  CHECK(sizes == std::multiset<std::size_t>{1, 1, 1, 1, 2, 2, 4});
+  CHECK(groups.largest() == 4);
+  CHECK(groups.longest() == 13);
+}
+
+TEST_CASE("pairs: one that is too long on either side is left out, and means are of the others, with their frames") {
+  const PairsInMemory pairs = pairs_of_lengths({{1, 2}, {4, 1}, {3, 3}, {1, 4}, {3, 1}});
+  const PairGroups groups(pairs, few_frames,
+                          {.batch_size = 9, .options = {.max_length = 3}, .max_source = 100, .max_target = 100}, 0);
+  CHECK(groups.left_out() == 2);
+  CHECK(groups.pairs_of(0).size() == 3);
+  CHECK(groups.mean_source() == doctest::Approx((1 + 3 + 3) / 3.0 + 1));
+  CHECK(groups.mean_target() == doctest::Approx((2 + 3 + 1) / 3.0 + 2));
+  // What the model can hold, special tokens included.
+  CHECK(PairGroups(pairs, few_frames, {.batch_size = 9, .max_source = 4, .max_target = 100}, 0).left_out() == 1);
+  CHECK(PairGroups(pairs, few_frames, {.batch_size = 9, .max_source = 100, .max_target = 5}, 0).left_out() == 1);
+}
+
+TEST_CASE("pairs: of equal lengths, each epoch groups others; of different ones, it has another order of groups") {
+  const PairsInMemory alike = pairs_of_lengths(std::vector<std::pair<Index, Index>>(40, {2, 2}));
+  const PairGroups mixed(alike, few_frames, {.batch_size = 4, .max_source = 100, .max_target = 100}, 0);
+  REQUIRE(mixed.groups_per_epoch() == 10);
+  const auto mates = [&](Index epoch) {
+    std::set<std::pair<Index, Index>> together;
+    for (Index g = 0; g < 10; ++g) {
+      const std::vector<Index> group = mixed.pairs_of(10 * epoch + g);
+      for (const Index a : group) {
+        for (const Index b : group) {
+          if (a < b) together.emplace(a, b);
+        }
+      }
+    }
+    return together;
+  };
+  const auto first = mates(0), second = mates(1);
+  REQUIRE(first.size() == 60);
+  Index again = 0;
+  for (const auto& both : second) again += first.contains(both) ? 1 : 0;
+  CHECK(again < 20);  // 60 x 3 / 39 on average
+
+  std::vector<std::pair<Index, Index>> lengths;
+  for (Index i = 1; i <= 60; ++i) lengths.emplace_back(1, i);
+  const PairsInMemory different = pairs_of_lengths(lengths);
+  const PairGroups single(different, few_frames, {.batch_size = 1, .max_source = 100, .max_target = 100}, 0);
+  Index alike_places = 0;
+  for (Index g = 0; g < 60; ++g) alike_places += single.pairs_of(g) == single.pairs_of(60 + g) ? 1 : 0;
+  CHECK(alike_places < 8);  // one on average
+}

@@ -39,6 +39,17 @@ TEST_CASE("answers: case, punctuation, articles and white space do not count") {
   CHECK(normal_answer("") == "");
 }
 
+TEST_CASE("answers: of ASCII, all but letters, digits and white space is cut out") {
+  for (char letter = '!'; letter <= '~'; ++letter) {
+    CAPTURE(letter);
+    const bool stays = (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z');
+    const bool is_capital = letter >= 'A' && letter <= 'Z';
+    const std::string kept =
+        is_capital ? std::string(1, static_cast<char>(letter - 'A' + 'a')) : std::string(stays ? 1 : 0, letter);
+    CHECK(normal_answer(std::string("x") + letter + "y") == "x" + kept + "y");
+  }
+}
+
 TEST_CASE("answers: exact match and token F1, the best of the gold answers") {
   const AnswerScore half = score_answer("the big red cat", Strings{"a red dog", "nothing"});
   CHECK(half.exact_match == 0);

@@ -165,4 +165,60 @@ TEST_CASE("bag: the examples decide the width and the rows, eight for each n-gra
   }
 }
 
+TEST_CASE("bag: by hand, how many n-grams and neighbours a position has") {
+  const auto states = [](Index ngrams, std::vector<TokenId> ids) {
+    const auto model = models::make_model(bag(1, ngrams), 3);
+    model->parameters().find("bag/embedding/token/weight")->value().fill(0);
+    model->parameters().find("bag/embedding/ngram/weight")->value().fill(1);
+    const auto length = static_cast<Index>(ids.size());
+    return vectors_of(*model).hidden(TokenIds(Shape{1, length}, std::move(ids))).value();
+  };
+  const auto check = [](double state, double tokens, double hashes) {
+    CHECK(state == doctest::Approx(hashes / std::sqrt(tokens + hashes)).epsilon(1e-12));
+  };
+  const std::vector<TokenId> text{0, 1, 2, 3, 4, 5, 1};
+  const Tensor pairs = states(2, text), triples = states(3, text);
+  check(pairs[0], 6, 6);  // of the whole text, which has six different tokens
+  for (Index t = 1; t < 6; ++t) check(pairs[t], 1, 2 + 2);
+  check(pairs[6], 1, 1 + 1);
+  check(triples[0], 6, 6 + 5);
+  check(triples[1], 1, 3 + 2 + 2);
+  check(triples[3], 1, 4 + 2 + 3);
+  check(triples[6], 1, 2 + 1 + 1);
+  check(states(2, {0, 1, 2, 1, 2})[0], 3, 3);  // 1 2 comes twice, and counts once
+}
+
+TEST_CASE("bag: a token before a position is another feature than the same one after it") {
+  const auto model = models::make_model(bag(2, 2, 1 << 14), 3);
+  stir(model->parameters(), 0.3);
+  const auto rows_of = [&](const std::vector<TokenId>& ids) {
+    model->parameters().clear_gradients();
+    Recording recording;
+    const Variable state = vectors_of(*model).hidden_at({2}, TokenIds(Shape{1, 4}, ids));
+    recording.backward(ops::cross_entropy(state, {0}, {}));
+    const Tensor gradient = model->parameters().find("bag/embedding/ngram/weight")->gradient();
+    Index rows = 0;
+    for (Index row = 0; row < gradient.shape()[0]; ++row) rows += gradient[2 * row] != 0 ? 1 : 0;
+    return rows;
+  };
+  CHECK(rows_of({0, 1, 2, 1}) == 4);  // 1 before, 1 after, 1 2 and 2 1
+  CHECK(rows_of({0, 1, 1, 1}) == 4);  // and 1 1 that ends here or begins here
+}
+
+TEST_CASE("bag: dropout zeroes elements of its states and scales the others, with n-grams and without") {
+  for (const Index ngrams : {1, 2}) {
+    CAPTURE(ngrams);
+    const auto model = models::make_model(bag(8, ngrams), 3);
+    const TokenIds ids = some_ids(40, 6, 6);
+    const Tensor plain = vectors_of(*model).hidden(ids).value(),
+                 dropped = vectors_of(*model).hidden(ids, {.dropout = 0.25, .seed = 4, .training = true}).value();
+    double zeros = 0;
+    for (Index i = 0; i < plain.size(); ++i) {
+      zeros += dropped[i] == 0 ? 1 : 0;
+      if (dropped[i] != 0) CHECK(dropped[i] == doctest::Approx(plain[i] / 0.75).epsilon(1e-12));
+    }
+    CHECK(std::abs(zeros / static_cast<double>(plain.size()) - 0.25) < 0.04);  // four standard deviations
+  }
+}
+
 }  // namespace bag_tests

@@ -315,6 +315,139 @@ TEST_CASE("rnn: the vector of a source has the same bits in any batch") {
   }
 }
 
+TEST_CASE("rnn: dropout zeroes elements of the vector of a convolutional encoder and scales the others") {
+  models::RnnConfig config = convolutional();
+  config.width = config.embedding_width = 16;
+  Parameters parameters{ParameterSource(3)};
+  const auto encoder = models::make_source_encoder(Scope(parameters, ""), config);
+  const Variable x(normal_tensor({100, 7, 16}, 1));
+  const Tensor plain = (*encoder)(x, {}, {}).vector.value(),
+               dropped = (*encoder)(x, {}, {.dropout = 0.25, .seed = 4, .training = true}).vector.value();
+  double zeros = 0;
+  for (Index i = 0; i < plain.size(); ++i) {
+    zeros += dropped[i] == 0 ? 1 : 0;
+    if (dropped[i] != 0) CHECK(dropped[i] == doctest::Approx(plain[i] / 0.75).epsilon(1e-12));
+  }
+  CHECK(std::abs(zeros / static_cast<double>(plain.size()) - 0.25) < 0.044);  // four standard deviations
+}
+
+TEST_CASE("rnn: the vector of a source has the last states of the last layer, in the directions that are wanted") {
+  constexpr Index in = 3, annotation = 8, half = 4;
+  models::RnnConfig config;
+  config.embedding_width = in;
+  config.encoder_width = annotation;
+  config.encoder_layers = 2;
+  const std::vector<Index> lengths{5, 3};
+  const Variable x(normal_tensor({2, 5, in}, 1));
+  struct Way {
+    bool bidirectional, reverse;
+    std::string attention;
+  };
+  for (const Way& way :
+       {Way{true, false, "additive"}, Way{true, false, "none"}, Way{false, false, "none"}, Way{false, true, "none"}}) {
+    CAPTURE(way.bidirectional);
+    CAPTURE(way.reverse);
+    CAPTURE(way.attention);
+    config.bidirectional = way.bidirectional;
+    config.reverse_source = way.reverse;
+    config.source_attention = way.attention;
+    Parameters parameters{ParameterSource(3)};
+    const models::RnnEncoder encoder(Scope(parameters, ""), config);
+    stir(parameters, 0.5);
+    const models::SourceEncoder::Result result = encoder(x, lengths, {});
+    const Tensor &vector = result.vector.value(), &annotations = result.annotations.value();
+    for (Index b = 0; b < 2; ++b) {
+      const auto of = [&](Index t, Index begin, Index count) {
+        const Tensor state = annotations.narrowed(0, b, 1).narrowed(1, t, 1).narrowed(2, begin, count);
+        return doubles(state);
+      };
+      const Index last = lengths[static_cast<std::size_t>(b)] - 1;
+      Numbers expected;
+      if (way.bidirectional) {
+        if (way.attention == "none") expected = of(last, 0, half);
+        const Numbers backward = of(0, half, half);
+        expected.insert(expected.end(), backward.begin(), backward.end());
+      } else {
+        expected = of(way.reverse ? 0 : last, 0, annotation);
+      }
+      CHECK(doubles(vector.narrowed(0, b, 1)) == expected);
+    }
+  }
+}
+
+namespace {
+
+// Zeros for all parameters whose names begin with one of these.
+void silence(const Parameters& parameters, const std::vector<std::string>& beginnings) {
+  for (const Parameter& parameter : parameters.all()) {
+    for (const std::string& beginning : beginnings) {
+      if (parameter.name.starts_with(beginning)) parameter.value().fill(0);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("rnn: each layer of a decoder starts from a layer of its own, or from the encoder's layer at its side") {
+  // A GRU whose weights are zero halves its state at each token, whatever it reads.
+  models::RnnConfig config = small_config();
+  config.source_attention = "none";
+  config.bidirectional = false;
+  config.layers = 2;
+  config.embedding_width = config.width;
+  const TokenIds sources = some_ids(1, 5, vocabulary), ids = some_ids(1, 3, vocabulary);
+  for (const bool copies : {false, true}) {
+    CAPTURE(copies);
+    config.encoder_layers = copies ? 2 : 1;
+    config.encoder_width = copies ? config.width : 8;
+    const Stirred stirred(config);
+    const Parameters& parameters = stirred.model->parameters();
+    silence(parameters, {"decoder/0/", "decoder/1/"});
+    const Tensor annotations = stirred.model->as<models::ContextualVectors>()->hidden(sources).value();
+    Numbers start = doubles(annotations.narrowed(1, 4, 1));
+    REQUIRE((parameters.find("decoder/start/1/weight") == nullptr) == copies);
+    if (!copies) {
+      const Tensor &weight = parameters.find("decoder/start/1/weight")->value(),
+                   &bias = parameters.find("decoder/start/1/bias")->value();
+      Numbers projected;
+      for (Index i = 0; i < config.width; ++i) {
+        double sum = bias[i];
+        for (Index j = 0; j < 8; ++j) sum += weight[i * 8 + j] * start[static_cast<std::size_t>(j)];
+        projected.push_back(std::tanh(sum));
+      }
+      start = projected;
+    }
+    models::Sequences targets(ids);
+    targets.sources = std::make_shared<const models::Sequences>(sources);
+    const Tensor hidden = stirred.role->target_hidden(targets).value();
+    REQUIRE(hidden.shape() == Shape{1, 3, config.width});
+    for (Index i = 0; i < hidden.size(); ++i) {
+      const double expected = start[static_cast<std::size_t>(i % config.width)] / std::pow(2, i / config.width + 1);
+      CHECK(hidden[i] == doctest::Approx(expected).epsilon(1e-11));
+    }
+  }
+}
+
+TEST_CASE("rnn: a decoder of several layers asks for its source with the state of the last one") {
+  models::RnnConfig config = small_config();
+  config.layers = 2;
+  const Stirred stirred(config);
+  // The state of the second layer stays zero, so that it always asks alike.
+  silence(stirred.model->parameters(), {"decoder/1/", "decoder/start/1/"});
+  models::Sequences targets(some_ids(1, 4, vocabulary));
+  targets.sources = std::make_shared<const models::Sequences>(some_ids(1, 5, vocabulary));
+  const auto all = stirred.model->as<models::AttentionMaps>()->all_attention_maps(targets);
+  REQUIRE(all.size() == 1);
+  const Tensor& weights = all[0].pairs.weights;
+  double least = 1, most = 0;
+  for (Index j = 0; j < 5; ++j) {
+    least = std::min<double>(least, weights[j]);
+    most = std::max<double>(most, weights[j]);
+    for (Index t = 1; t < 4; ++t) CHECK(weights[t * 5 + j] == doctest::Approx(weights[j]).epsilon(1e-12));
+  }
+  CHECK(most > 1.05 * least);
+}
+
 TEST_CASE("rnn: reversing the source and exchanging the directions reverses the annotations") {
   constexpr Index in = 3, width = 4, length = 5;
   models::RnnConfig config;

@@ -84,6 +84,54 @@ TEST_CASE("sequence to sequence: with a window, a layer's source tokens see thei
   }
 }
 
+TEST_CASE("sequence to sequence: with a window, a layer's target tokens see those just before them alone") {
+  models::EncoderDecoderConfig config = small_transformer(vocabulary);
+  config.layers = 1;
+  config.window = 2;
+  const StirredTranslator stirred(config);
+  const models::Sequences sources(some_ids(1, 5, vocabulary));
+  const TokenIds ids = some_ids(1, 7, vocabulary);
+  const Tensor before = stirred.logits(targets_of(ids, sources));
+  for (Index changed = 0; changed < 7; ++changed) {
+    TokenIds other = ids;
+    auto& token = other.ids[static_cast<std::size_t>(changed)];
+    token = (token + 1) % vocabulary;
+    const Tensor after = stirred.logits(targets_of(other, sources));
+    for (Index t = 0; t < 7; ++t) {
+      const double change = difference(before.narrowed(1, t, 1), after.narrowed(1, t, 1));
+      CHECK((t >= changed && t <= changed + config.window ? change > 1e-6 : change == 0));
+    }
+  }
+  const auto state = stirred.generator().start({.batch = 1, .capacity = 7, .sources = &sources});
+  for (const TokenId id : ids.ids) {
+    const Tensor logits = stirred.generator().step(TokenIds(Shape{1, 1}, {id}), {1}, *state);
+    check_logits(logits, before, {0}, state->seen());
+  }
+}
+
+TEST_CASE(
+    "sequence to sequence: with a window, the weights of either text are 0 beyond it, those between them are not") {
+  models::EncoderDecoderConfig config = small_transformer(vocabulary);
+  config.window = 1;
+  const StirredTranslator stirred(config);
+  const auto maps = stirred.model->as<models::AttentionMaps>()->all_attention_maps(
+      targets_of(some_ids(1, 4, vocabulary), some_ids(1, 6, vocabulary)));
+  CHECK(maps.size() == 2 + 2 * 2);
+  for (const models::AttentionMap& map : maps) {
+    CAPTURE(map.name);
+    const Tensor& weights = map.pairs.weights;
+    const Index queries = weights.shape()[2], keys = weights.shape()[3];
+    const bool is_causal = map.name.starts_with("decoder");
+    for (Index row = 0; row < weights.shape()[1] * queries; ++row) {
+      const Index i = row % queries;
+      for (Index j = 0; j < keys; ++j) {
+        const bool sees = map.keys != map.queries || (std::abs(i - j) <= 1 && (!is_causal || j <= i));
+        CHECK((weights[row * keys + j] > 0) == sees);
+      }
+    }
+  }
+}
+
 TEST_CASE("sequence to sequence: in a padded batch every pair has the logits that it has alone") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);

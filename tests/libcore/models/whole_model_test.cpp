@@ -9,6 +9,7 @@
 
 #include "heddle/models/encoder_decoder.hpp"
 #include "heddle/models/presets.hpp"
+#include "heddle/models/rnn_config.hpp"
 #include "heddle/models/task_model.hpp"
 #include "heddle/models/two_stream.hpp"
 #include "heddle/nn/low_rank_options.hpp"
@@ -355,6 +356,98 @@ TEST_CASE("initialization: normal, in projections into the residual stream 1 / s
   }
 }
 
+namespace {
+
+// That a parameter starts with this standard deviation, to within five of those of its estimate.
+void check_start(const Parameters& parameters, const std::string& name, double expected) {
+  CAPTURE(name);
+  const Parameter* const parameter = parameters.find(name);
+  REQUIRE(parameter != nullptr);
+  const auto count = static_cast<double>(parameter->size());
+  double square = 0;
+  for (const double x : doubles(parameter->value())) square += x * x / count;
+  CHECK(std::abs(std::sqrt(square) / expected - 1) < 5 / std::sqrt(2 * count));
+}
+
+}  // namespace
+
+TEST_CASE("initialization: narrow heads, additive scores, outputs, tasks and adapters have one of their own") {
+  models::DecoderConfig decoder = small_decoder_config;
+  models::EncoderConfig encoder = small_encoder_config;
+  for (models::TransformerConfig* config : std::initializer_list<models::TransformerConfig*>{&decoder, &encoder}) {
+    config->width = 192;
+    config->heads = 4;
+    config->vocab_size = 200;
+  }
+  // Matrices start at 0.02 sqrt(768 / 192); those of narrow heads see a fourth of the width, and are twice as large.
+  models::DecoderConfig narrow = decoder, additive = decoder;
+  narrow.projections = "narrow";
+  for (const char* matrix : {"query", "key", "value"}) {
+    const std::string name = concatenate("decoder/1/attention/", matrix, "/weight");
+    check_start(models::make_model(narrow, 3)->parameters(), name, 0.08);
+  }
+  additive.attention = "additive";
+  check_start(models::make_model(additive, 3)->parameters(), "decoder/1/attention/weight", 1 / std::sqrt(48.0));
+  encoder.tie_embeddings = false;
+  const models::TaskModel task(models::make_model(encoder, 3), {.labels = {"a", "b", "c"}});
+  check_start(task.parameters(), "head/weight", 0.02);
+  check_start(task.parameters(), "task/weight", 0.02);
+  // Uniform within 1 / sqrt(inputs), whatever the rank.
+  const auto adapted = models::make_model(decoder, with_adapters(3, {4, 16, "query,down", 0}));
+  for (const auto& [matrix, inputs] :
+       {std::pair("attention/query", 192.0), std::pair("feed_forward/down", 4 * 192.0)}) {
+    const std::string name = concatenate("decoder/0/", matrix, "/lora/a");
+    check_start(adapted->parameters(), name, 1 / std::sqrt(3 * inputs));
+    CHECK(largest(adapted->parameters().find(name)->value()) <= 1 / std::sqrt(inputs));
+  }
+}
+
+TEST_CASE("initialization: embeddings and positions of models that translate") {
+  models::EncoderDecoderConfig config;
+  config.layers = 1;
+  config.width = 192;
+  config.heads = 4;
+  config.vocab_size = config.context = 200;
+  config.positions = "learned";
+  const auto usual = models::make_model(config, 3);
+  check_start(usual->parameters(), "embedding/token/weight", 1 / std::sqrt(192.0));
+  check_start(usual->parameters(), "encoder/embedding/position/weight", 1 / std::sqrt(192.0));
+  check_start(usual->parameters(), "decoder/embedding/position/weight", 1 / std::sqrt(192.0));
+  config.scale_logits = true;  // which divides logits by sqrt(width)
+  check_start(models::make_model(config, 3)->parameters(), "embedding/token/weight", 1);
+}
+
+TEST_CASE("initialization: recurrent models, with 1 / sqrt(3 n) for weights that multiply n numbers") {
+  models::RnnConfig config;
+  config.vocab_size = 300;
+  config.width = 64;
+  config.embedding_width = 24;
+  config.encoder_width = 80;  // 40 in each direction
+  const auto model = models::make_model(config, 3);
+  const auto by_inputs = [](double inputs) { return 1 / std::sqrt(3 * inputs); };
+  const std::map<std::string, double> expected{{"embedding/token/weight", 1 / std::sqrt(24.0)},
+                                               // What enters a cell as what recurs in it.
+                                               {"encoder/0/forward/input/weight", by_inputs(40)},
+                                               {"encoder/0/backward/recurrent/weight", by_inputs(40)},
+                                               {"decoder/0/input/weight", by_inputs(64)},
+                                               {"decoder/context/weight", by_inputs(80)},
+                                               {"decoder/start/0/weight", by_inputs(40)},
+                                               {"decoder/readout/state/weight", by_inputs(64)},
+                                               {"decoder/readout/embedding/weight", by_inputs(24)},
+                                               {"decoder/readout/context/weight", by_inputs(80)}};
+  for (const auto& [name, stddev] : expected) check_start(model->parameters(), name, stddev);
+  config.source_encoder = "convolution";
+  config.source_attention = "none";
+  config.context_vector = "every-step";
+  config.cell = "tanh";
+  config.encoder_width = 0;
+  config.embedding_width = config.width;
+  const auto convolutional = models::make_model(config, 3);
+  check_start(convolutional->parameters(), "encoder/kernel/2/weight", 1 / std::sqrt(2.0));
+  check_start(convolutional->parameters(), "encoder/kernel/16/weight", 1 / 4.0);
+  check_start(convolutional->parameters(), "encoder/last/9/weight", 1 / 3.0);
+}
+
 TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in every architecture, with adapters") {
   for (const models::Architecture& architecture : models::architectures()) {
     CAPTURE(architecture.name);
@@ -539,6 +632,38 @@ TEST_CASE("dropout: the adapters of each product draw their own mask, in trainin
     for (std::size_t k = 0; k < i; ++k) CHECK(std::abs(fraction_alike(sites[i], sites[k]) - 0.625) < 0.028);
   }
   CHECK(dropped_by(*model, ids, {.seed = 4, .step = 5}).empty());
+}
+
+TEST_CASE("dropout: what predicts the tokens of a recurrent translator is dropped, whichever its attention") {
+  const TokenIds ids = some_ids(16, 8, 13);
+  models::Sequences targets(ids);
+  targets.sources = std::make_shared<const models::Sequences>(ids);
+  for (const std::string attention : {"additive", "bilinear", "none"}) {
+    CAPTURE(attention);
+    models::RnnConfig config;
+    config.width = 64;
+    config.vocab_size = 13;
+    config.source_attention = attention;
+    const auto model = models::make_model(config, 3);
+    const auto& translator = *model->as<models::SequenceToSequence>();
+    const Tensor states = translator.target_hidden(targets, quarter).value();
+    const auto zeros = static_cast<double>(std::ranges::count(doubles(states), 0.0));
+    CHECK(std::abs(zeros / static_cast<double>(states.size()) - 0.25) < 0.02);  // four standard deviations
+    CHECK(std::ranges::count(doubles(translator.target_hidden(targets).value()), 0.0) == 0);
+  }
+}
+
+TEST_CASE("dropout: adapters drop what keys and values of a source are made of, too") {
+  const LowRankOptions adapters{2, 8, "key,value", 0.25};
+  const auto model = models::make_model(with_vocabulary("encoder-decoder"), with_adapters(3, adapters));
+  const TokenIds ids = some_ids(16, 8, 13);
+  models::Sequences targets(ids);
+  targets.sources = std::make_shared<const models::Sequences>(ids);
+  const auto& translator = *model->as<models::SequenceToSequence>();
+  const Masks sites = dropped_in([&] { translator.target_hidden(targets, {.seed = 4, .step = 5, .training = true}); });
+  // Keys and values of a layer together: of four layers of the source, and twice of four of the target.
+  CHECK(sites.size() == 4 + 2 * 4);
+  check_masks(sites);
 }
 
 }  // namespace whole_model_tests

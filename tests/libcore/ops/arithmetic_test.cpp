@@ -101,6 +101,24 @@ TEST_CASE("arithmetic: gradients of scale") {
   }
 }
 
+TEST_CASE("arithmetic: gradients and oracle of scale_samples, of small samples and of large ones") {
+  const std::vector<Real> factors{2, Real(-0.5), 0};
+  for (const Shape& shape : {Shape{3, 5}, Shape{3, 2, 10001}}) {
+    CAPTURE(shape);
+    const Operation scaled = [&](const auto& in) { return ops::scale_samples(in[0], factors); };
+    const Tensor x = normal_tensor(shape, 1), y = scaled({Variable(x)}).value();
+    check_operation(scaled, {x});
+    const Index size = x.size() / 3;
+    for (Index i = 0; i < x.size(); ++i) REQUIRE(y[i] == factors[static_cast<std::size_t>(i / size)] * x[i]);
+    const Variable input = leaf(x);
+    Recording recording;
+    recording.backward(weighted_sum(ops::scale_samples(input, factors), Tensor(shape, 3)));
+    const Tensor gradient = input.gradient()->tensor();
+    for (Index i = 0; i < x.size(); ++i) REQUIRE(gradient[i] == 3 * factors[static_cast<std::size_t>(i / size)]);
+  }
+  CHECK_THROWS_AS(ops::scale_samples(Variable(Tensor({2, 5}, 1)), factors), ShapeError);
+}
+
 TEST_CASE("arithmetic: a sum with a constant leaves the constant alone") {
   const Variable x = leaf(Tensor({2}, 1)), constant{Tensor({2}, {3, 4})};
   Recording recording;

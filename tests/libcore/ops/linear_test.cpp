@@ -110,6 +110,25 @@ TEST_CASE("linear: low-rank terms on some of the columns, with bias, activation,
   }
 }
 
+TEST_CASE("linear: a low-rank term of wide inputs and outputs is that of the sum of the matrices, as are gradients") {
+  constexpr Index rows = 5, in = 1100, out = 1300, rank = 2;
+  const Tensor x = normal_tensor({rows, in}, 1), w = normal_tensor({out, in}, 2, 0.1), a = normal_tensor({rank, in}, 3),
+               b = normal_tensor({out, rank}, 4), whole = w.copy();
+  for (Index o = 0; o < out; ++o) {
+    for (Index i = 0; i < in; ++i) {
+      for (Index r = 0; r < rank; ++r) whole[o * in + i] += Real(0.5) * b[o * rank + r] * a[r * in + i];
+    }
+  }
+  const Operation low_rank = [&](const auto& v) {
+    return ops::linear(v[0], Variable(w), {},
+                       {.low_rank = ops::LowRankTerm{{}, Variable(a), Variable(b), {0}, Real(0.5)}});
+  };
+  const Operation merged = [&](const auto& v) { return ops::linear(v[0], Variable(whole), {}); };
+  const Differentiated found = differentiate(low_rank, {x}), expected = differentiate(merged, {x});
+  CHECK(relative_difference(found.output, expected.output) < by_precision(1e-13, 1e-5));
+  CHECK(relative_difference(found.gradients[0], expected.gradients[0]) < by_precision(1e-13, 1e-5));
+}
+
 TEST_CASE("linear: a low-rank term that does not fit is refused") {
   const Variable x(Tensor({4, 3}, 1)), weight(Tensor({5, 3}, 1));
   const auto with = [&](const Shape& a, const Shape& b, Index column) {

@@ -76,6 +76,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("moving average: each element of a large parameter approaches its own weight") {
+  Parameters parameters(ParameterSource(1));
+  const Variable table = Scope(parameters, "toy").parameter("table", {5, 20001}, Initializer::zeros(), Decay::no);
+  const MovingAverage average(average_decay, parameters);
+  const Tensor weights = table.value();
+  for (Index i = 0; i < weights.size(); ++i) weights[i] = static_cast<Real>(i % 1009);
+  average.update(0);  // d = (1 + 1) / (10 + 1)
+  const Tensor kept = average.kept().front().value;
+  Index wrong = 0;
+  for (Index i = 0; i < weights.size(); ++i) {
+    wrong += std::abs(static_cast<double>(kept[i]) - 9.0 / 11 * static_cast<double>(i % 1009)) < 1e-3 ? 0 : 1;
+  }
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("moving average: none is kept unless asked for, nor of weights that stay as they are") {
   models::Decoder model(averaged_decoder(), 4);
   CHECK(MovingAverage(0, model.parameters()).kept().empty());

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "heddle/ops/arithmetic.hpp"
 #include "heddle/training/causal.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
@@ -55,6 +56,21 @@ TEST_CASE("not finite: the first operation is named by its parameter, wherever t
     CHECK(small.found().find(" at " + module) != std::string::npos);
     CHECK(weights_not_finite(small.model.parameters()) == "the weights of " + std::string(name));
   }
+}
+
+TEST_CASE("not finite: an operation without a parameter is after the last one that had one") {
+  Parameters parameters(ParameterSource(1));
+  const Variable low = Scope(parameters, "toy").parameter("low", {1, 2}, Initializer::ones(), Decay::no);
+  const auto found_for = [&](Real value) {
+    low.value().fill(value);
+    return result_not_finite(parameters, [&] {
+      const Variable square = ops::multiply(low, low);
+      (void)ops::multiply(square, square);
+    });
+  };
+  CHECK(found_for(Real(1)).empty());
+  CHECK(found_for(Real(1e15)).ends_with(" after toy/low"));  // whose square is finite, and not its fourth power
+  CHECK(found_for(Real(1e30)).ends_with(" at toy/low"));
 }
 
 TEST_CASE("not finite: of the gradients the one nearest to the loss is named") {

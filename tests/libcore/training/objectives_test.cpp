@@ -168,6 +168,17 @@ TEST_CASE("objectives: made by name, each over its model's parameters") {
   }
 }
 
+TEST_CASE("objective: of many origins the first are named, in order and each once, and the others counted") {
+  std::vector<Origin> origins{{"examples", 4}, {"examples", 4}};
+  std::string expected = "documents of x:";
+  for (Index number = 0; number < 70; ++number) {
+    origins.push_back({"documents of x", 69 - number});
+    if (number < 64) expected += concatenate(number == 0 ? " " : ", ", number);
+  }
+  CHECK(to_text(origins) == expected + " and 6 more; examples: 4");
+  CHECK(to_text(std::vector<Origin>{}).empty());
+}
+
 TEST_CASE("objective: the loss of token frequencies alone is their entropy, with the weights of the parts") {
   CHECK(training::token_frequencies(data::TokensInMemory({0, 0, 1, 1}, 5)).entropy == doctest::Approx(std::log(2.0)));
   CHECK(training::token_frequencies(data::TokensInMemory({0, 0, 0, 1}, 5)).agreement == doctest::Approx(0.625));

@@ -241,6 +241,41 @@ TEST_CASE("training: a loss or a gradient alone that is not finite ends the run 
   }
 }
 
+TEST_CASE("training: a divergence that is found later tells what the step that caused it had read") {
+  struct Numbered : FixedGradient {
+    Numbered(const std::vector<Real>& gradient, bool evaluates) : FixedGradient(gradient, 1), evaluates_(evaluates) {}
+    std::vector<Origin> origins(Index first, Index count) const override {
+      std::vector<Origin> all;
+      for (Index i = first; i < first + count; ++i) all.push_back({"samples", i});
+      return all;
+    }
+    bool can_evaluate() const override { return evaluates_; }
+    std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {{"score", std::nan("")}}; }
+    bool evaluates_;
+  };
+  TrainingConfig settings = quick_settings(3);
+  settings.training.batch_size = 2;
+  settings.training.accumulate = 2;
+  settings.training.eval_every = 1;
+  settings.optimizer.optimizer = "sgd";
+  settings.optimizer.momentum = settings.optimizer.weight_decay = settings.optimizer.clip_norm = 0;
+  settings.schedule = {
+      .learning_rate = 0.5, .final_learning_rate = 0.1, .schedule = ScheduleKind::linear, .warmup = {}};
+  Numbered without_number({1.5, 2}, true);  // for each of two parts
+  CHECK_THROWS_WITH_AS(Trainer(without_number, settings).run({}),
+                       "step 1 diverged: validation score nan, learning rate 0.5, gradient norm 5; it read samples: 0, "
+                       "1, 2, 3; lower --learning-rate or raise --warmup",
+                       NumericError);
+  // The first update makes a weight infinite, which the second step sees.
+  settings.schedule.learning_rate = 1000;
+  settings.training.accumulate = 1;
+  Numbered overflowing({Real(1e38), 1}, false);
+  Trainer trainer(overflowing, settings);
+  trainer.step();
+  CHECK_THROWS_WITH_AS(trainer.step(), doctest::Contains(", by step 1; it read samples: 0, 1; lower --learning-rate"),
+                       NumericError);
+}
+
 TEST_CASE("training: rows of embedding tables that are never visited keep their bits without weight decay (SPEC 2.2)") {
   models::DecoderConfig config = trained_decoder(50);
   config.sequence_length = 8;  // of 16 positions
