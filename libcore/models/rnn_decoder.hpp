@@ -43,7 +43,7 @@ class RnnDecoder {
 
   struct Result {
     Variable outputs;  // t_i of each time, [batch, time, output width]
-    Variable weights;  // of attention, [batch, time, source_time]; may be empty where nobody asked for them
+    Variable weights;  // of attention, [batch, time, source_time]; may be empty with Keep::outputs
   };
   enum class Keep { outputs, weights };  // weights: with the outputs
   // embeddings [batch, time, embedding width]
