@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "heddle/base/error.hpp"
 #include "heddle/base/strings.hpp"
 
 namespace heddle {
