@@ -145,7 +145,7 @@ TEST_CASE("dry run: the line for Slurm asks for the memory, and for the time or 
   const SmallCorpus corpus;
   // Too large to be measured; its times are of the machine's rates.
   const std::string command =
-      "pretrain --dry-run --vocab-size 20000 --layers 4 --width 512 --heads 8 --context 128 --batch-size 64 --steps "
+      "pretrain --dry-run --vocab-size 20000 --layers 4 --width 512 --heads 8 --context 128 --batch-size 256 --steps "
       "1000000 --threads 1 ";
   const Job whole(corpus.must(command).out);
   CHECK(whole.asked_memory >= 1.14 * whole.memory);
