@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/json.hpp"
 #include "tools/command.hpp"
 #include "tools/shells.hpp"
 
@@ -23,7 +24,6 @@ namespace {
 
 const std::vector<std::string> all_verbs{
 #define HEDDLE_VERB(name) #name,
-#include "support/json.hpp"
 #include "tools/inspect/verbs.def"
 #undef HEDDLE_VERB
 };
