@@ -42,10 +42,7 @@ TensorNames encoder_tensors(const std::string& prefix, const MaskedHeadNames& he
 
 models::EncoderConfig read_encoder_config(const JsonNode& json) {
   expect_fixed(json, {{"position_embedding_type", "absolute"}, {"is_decoder", false}, {"add_cross_attention", false}});
-  models::EncoderConfig config;
-  config.positions = "learned";
-  config.block = to_text(BlockOrder::post);
-  config.embedding_norm = true;
+  models::EncoderConfig config = models::EncoderConfig::bert();
   config.layers = json["num_hidden_layers"].number();
   config.width = json["hidden_size"].number();
   config.heads = json["num_attention_heads"].number();

@@ -53,6 +53,11 @@ void CommonConfig::fit_vocabularies(const Vocabularies& vocabularies) {
                     vocabularies.target, " pieces of the tokenizer; leave it out, or raise it");
 }
 
+Index StackConfig::inner_width() const {
+  if (ffn_width > 0) return ffn_width;
+  return gated ? (8 * width + 95) / 96 * 32 : 4 * width;
+}
+
 HeadShape StackConfig::head_shape() const {
   const Index key_width = head_width > 0 ? head_width : width / heads;
   return {heads, key_width, kv_heads > 0 ? kv_heads : heads, key_width};

@@ -81,7 +81,7 @@ struct StackConfig {
   Index heads = 4;
   Index kv_heads = 0;    // 0: heads
   Index head_width = 0;  // 0: width / heads
-  Index ffn_width = 0;   // 0: 4 width
+  Index ffn_width = 0;   // 0: see inner_width()
   std::string activation = "gelu-tanh";
   bool gated = false;
   std::string norm = "layer";
@@ -103,7 +103,9 @@ struct StackConfig {
   double uses_of_a_block() const {
     return static_cast<double>(layers) / static_cast<double>(std::max<Index>(1, block_count()));
   }
-  Index inner_width() const { return ffn_width > 0 ? ffn_width : 4 * width; }
+  // Without ffn_width: 4 width (Vaswani et al. 2017). Gated layers, which have three matrices instead of two, get as
+  // many parameters with two thirds of that (Shazeer 2020), rounded up to a multiple of 32.
+  Index inner_width() const;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -349,7 +351,9 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
           self.kv_heads);
   visitor(Field("head_width", "width of a head; auto means width / heads").range(1, 100000).word(0, "auto").takes("N"),
           self.head_width);
-  visitor(Field("ffn_width", "inner width of the feed-forward layers; auto means 4 width")
+  visitor(Field("ffn_width",
+                "inner width of the feed-forward layers; auto means 4 width, or with --gated 8/3 width, "
+                "rounded up to a multiple of 32")
               .range(1, 10000000)
               .word(0, "auto")
               .takes("N"),

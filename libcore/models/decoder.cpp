@@ -104,6 +104,7 @@ DecoderConfig palm_8b() {
   config.width = 4096;
   config.heads = 16;
   config.kv_heads = 1;
+  config.ffn_width = 4 * config.width;
   config.activation = "silu";
   config.gated = true;
   config.block = "parallel";

@@ -38,19 +38,13 @@ std::shared_ptr<const Positions> own_positions(const nn::Embeddings& shared, con
 }
 
 EncoderConfig bert(Index layers, Index width, Index heads) {
-  EncoderConfig config;
+  EncoderConfig config = EncoderConfig::bert();
   config.layers = layers;
   config.width = width;
   config.heads = heads;
   config.context = 512;
   config.vocab_size = 30522;
-  config.positions = "learned";
-  config.activation = "gelu";
-  config.block = "post";
-  config.norm_epsilon = 1e-12;
-  config.dropout = 0.1;
   config.segments = 2;
-  config.embedding_norm = true;
   config.pooler = true;
   return config;
 }
@@ -100,18 +94,28 @@ EncoderConfig electra_base() {
   return config;
 }
 
-// Of the shapes tried, the one that learned most in half an hour on one core (README.md has the results).
-EncoderConfig small_encoder() {
-  EncoderConfig config;
-  config.width = 256;
-  config.norm = "rms";
-  config.gated = true;
-  config.activation = "silu";
-  config.ffn_width = 704;
-  return config;
+}  // namespace
+
+EncoderConfig::EncoderConfig() {
+  width = 256;
+  positions = "rope";
+  norm = "rms";
+  gated = true;
+  activation = "silu";
 }
 
-}  // namespace
+EncoderConfig EncoderConfig::bert() {
+  EncoderConfig config;
+  config.positions = "learned";
+  config.norm = "layer";
+  config.gated = false;
+  config.activation = "gelu";
+  config.block = "post";
+  config.norm_epsilon = 1e-12;
+  config.dropout = 0.1;
+  config.embedding_norm = true;
+  return config;
+}
 
 TransformerConfig EncoderConfig::generator() const {
   TransformerConfig result = *this;
@@ -204,11 +208,11 @@ double DetectingEncoder::training_flops_per_token(Index time, double predicted) 
          generator_.attention_flops_per_token(time, false);
 }
 
-Architecture describe_Encoder() {  // Source: Devlin et al. 2019, "BERT", section 3, and Liu et al. 2019, "RoBERTa",
-                                   // with the context, epsilons and positions
-  // of the models that they published.
+// Source: Devlin et al. 2019, "BERT", section 3, and Liu et al. 2019, "RoBERTa", with the context, epsilons and
+// positions of the models that they published.
+Architecture describe_Encoder() {
   Architecture result = describe<Encoder, EncoderConfig>({
-      {"small-encoder", "4 layers, width 256, rotary positions: half an hour on a CPU", small_encoder()},
+      {"small-encoder", "4 layers, width 256, rotary positions: half an hour on a CPU (the default)", EncoderConfig()},
       {"bert-base", "BERT, 109 M parameters without the head", bert(12, 768, 12)},
       {"bert-large", "335 M parameters without the head", bert(24, 1024, 16)},
       {"roberta-base", "RoBERTa, 125 M parameters without the head", roberta()},

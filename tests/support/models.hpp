@@ -11,6 +11,7 @@ struct ModelShape {
   Index layers = 4, width = 128, heads = 4, context = 64, ffn_width = 0, vocab_size = 0;
   std::string activation = "gelu-tanh", norm = "layer", block = "pre";
   double norm_epsilon = 1e-5;
+  bool gated = false;
   std::string positions = "learned", attention = "dot";
   Index window = 0;
   double dropout = 0;
@@ -27,6 +28,7 @@ Config config_of(const ModelShape& shape) {
   config.heads = shape.heads;
   config.context = shape.context;
   config.ffn_width = shape.ffn_width;
+  config.gated = shape.gated;
   config.vocab_size = shape.vocab_size;
   config.activation = shape.activation;
   config.norm = shape.norm;

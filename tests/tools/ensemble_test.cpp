@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "heddle/formats/heddle/task_file.hpp"
 #include "support/json.hpp"
 #include "tools/labelled_corpus.hpp"
 
@@ -26,6 +27,19 @@ std::vector<double> animals(const Labelled& corpus, const std::string& models) {
   return all;
 }
 
+// The same model, whose labels have other names.
+void name_labels(const std::string& path, const std::vector<std::string>& labels) {
+  const formats::LoadedTask loaded = formats::load_task(path);
+  models::TaskConfig task = loaded.model->task();
+  task.labels = labels;
+  const ParameterSource weights = ParameterSource::given([&](const Declaration& declaration) {
+    return loaded.model->parameters().find(declaration.names.front())->value();
+  });
+  const models::TaskModel named(models::make_model(loaded.model->body().config(), weights), task);
+  formats::save_task(path + ".named", {named, loaded.tokenizer.model(), {}, {}});
+  std::filesystem::rename(path + ".named", path);
+}
+
 double logit(double p) {
   return std::log(p / (1 - p));
 }
@@ -34,10 +48,8 @@ double logit(double p) {
 
 TEST_CASE("ensemble: a network and a bag, by the mean of their log-probabilities or by weights that a file has") {
   const Labelled corpus;
-  // The bag has its labels in another order.
   corpus.must(bag + "classify --train texts.tsv -o bag.h5 --steps 3");
-  corpus.must("tac texts.tsv > other.tsv");
-  corpus.must("finetune --from model.h5 --train other.tsv -o net.h5 -q --steps 3 --learning-rate 1e-3");
+  corpus.must("finetune --from model.h5 --train texts.tsv -o net.h5 -q --steps 3 --learning-rate 1e-3");
   const std::vector<double> of_bag = animals(corpus, "bag.h5"), of_net = animals(corpus, "net.h5"),
                             mean = animals(corpus, "bag.h5,net.h5");
   const std::string made = corpus.must("finetune --ensemble bag.h5,net.h5 --valid texts.tsv -o both.h5").out;
@@ -58,6 +70,24 @@ TEST_CASE("ensemble: a network and a bag, by the mean of their log-probabilities
   CHECK(contains(corpus.must("inspect verify both.h5").out, "no problem"));
   corpus.must("classify both.h5 texts.tsv --evaluate -o predictions.tsv");
   CHECK(lines_in(read_file(corpus.path("predictions.tsv"))) == 121);
+}
+
+TEST_CASE("ensemble: a model may have the same labels in another order") {
+  const Labelled corpus;
+  corpus.must("sed 's/^animal/x/; s/^royal/animal/; s/^x/royal/' texts.tsv > turned.tsv");
+  corpus.must(bag + "classify --train texts.tsv -o a.h5 --steps 3 && " + bag +
+              "classify --train turned.tsv -o b.h5 --steps 9");
+  // With their names exchanged, the second model's classes are royal and animal.
+  name_labels(corpus.path("b.h5"), {"royal", "animal"});
+  REQUIRE(parse_json(corpus.must("inspect b.h5 --json").out)["task"]["labels"] == json({"royal", "animal"}));
+  const std::vector<double> a = animals(corpus, "a.h5"), b = animals(corpus, "b.h5");
+  REQUIRE(std::abs(logit(b[0])) > std::abs(logit(a[0])) + 0.1);
+  for (const std::string models : {"a.h5,b.h5", "b.h5,a.h5"}) {
+    const std::vector<double> mean = animals(corpus, models);
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      CHECK(logit(mean[i]) == doctest::Approx((logit(a[i]) + logit(b[i])) / 2).epsilon(1e-3));
+    }
+  }
 }
 
 TEST_CASE("ensemble: it is compared with the best of its models") {

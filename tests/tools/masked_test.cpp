@@ -36,7 +36,7 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
   const json summary = parse_json(corpus.must("inspect model.h5 --json").out);
   CHECK(summary["config"]["arch"] == "encoder");
   CHECK(summary["history"].contains("valid_accuracy"));
-  CHECK(summary["head_parameters"] == 32 * 32 + 3 * 32 + summary["config"]["vocab_size"].get<long>());
+  CHECK(summary["head_parameters"] == 32 * 32 + 2 * 32 + summary["config"]["vocab_size"].get<long>());
   corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
   CHECK(corpus.evaluate("half.h5")["nats_per_token"].get<double>() ==
         doctest::Approx(answer["nats_per_token"].get<double>()).epsilon(0.01));

@@ -56,7 +56,9 @@ TEST_CASE("prompts: a decoder that has read a form says of held-out texts which 
 TEST_CASE("prompts: an encoder that has read a form fills in the label of held-out texts") {
   const Reviews corpus;
   // A window holds one review, as the question does.
-  corpus.learn("--model wordpiece --vocab-size 150", "--arch encoder --context 17 --steps 1500 --learning-rate 3e-3");
+  corpus.learn("--model wordpiece --vocab-size 150",
+               "--arch encoder --norm layer --no-gated --activation gelu-tanh --context 17 --steps 1500 "
+               "--learning-rate 3e-3");
   corpus.must("cut -f2 held_out.tsv | sed 's/$/, so it was [MASK]/' > asked.txt");
   const auto filled = lines_of(corpus.must("generate model.h5 asked.txt").out);
   const auto gold = lines_of(read_file(corpus.path("held_out.tsv")));

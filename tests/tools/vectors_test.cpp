@@ -219,8 +219,8 @@ TEST_CASE("inspect bias: templates and pairs find the bias that was planted, and
       "tokenize -q --train --model wordpiece --vocab-size 100 -o t.h5 planted.txt && "
       "tokenize -q -t t.h5 --documents line -o planted.h5 planted.txt");
   corpus.must(
-      "pretrain -q --arch encoder --positions learned --mask-probability 0.15 --train planted.h5 -o encoder.h5 "
-      "--context 10 " +
+      "pretrain -q --arch encoder --positions learned --norm layer --no-gated --activation gelu-tanh "
+      "--mask-probability 0.15 --train planted.h5 -o encoder.h5 --context 10 " +
       learn);
   check_planted(corpus, "encoder.h5");
   write_file(corpus.path("labels.tsv"), unrelated_labels());

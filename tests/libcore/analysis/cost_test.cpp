@@ -118,6 +118,7 @@ TEST_CASE("cost: grouped heads, gates and shared layers change the fractions of 
   models::DecoderConfig config = testing::decoder(small);
   config.kv_heads = 1;
   config.gated = true;
+  config.ffn_width = 4 * config.width;
   config.distinct_layers = 1;
   const Cost cost = cost_of(config, {.time = cost_time});
   const auto ratio = [&](const char* part) { return forward(cost, part) / *part_of(cost, part).formula; };

@@ -45,23 +45,40 @@ std::string changes_of(const models::ModelConfig& config) {
 }  // namespace
 
 TEST_CASE("presets: the defaults of transformers") {
-  const auto with = [](const std::string& positions) {
-    return "layers=4 distinct_layers=0 width=128 heads=4 kv_heads=0 head_width=0 ffn_width=0 "
-           "activation=gelu-tanh gated=no norm=layer block=pre norm_epsilon=1e-05 positions=" +
-           positions +
+  const auto with = [](const std::string& width, const std::string& feed_forward, const std::string& norm,
+                       const std::string& positions) {
+    return "layers=4 distinct_layers=0 width=" + width +
+           " heads=4 kv_heads=0 head_width=0 ffn_width=0 activation=" + feed_forward + " norm=" + norm +
+           " block=pre norm_epsilon=1e-05 positions=" + positions +
            " context=0 attention=dot window=0 bias=yes attention_bias=yes projections=standard attention_output=yes "
            "layer_dropout=0 vocab_size=0 "
            "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
   };
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
-  CHECK(fields("decoder") == with("learned") + " memory=0");
-  CHECK(fields("encoder") ==
-        with("rope") + " pooler=no next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
+  CHECK(fields("decoder") == with("128", "gelu-tanh gated=no", "layer", "learned") + " memory=0");
+  CHECK(fields("encoder") == with("256", "silu gated=yes", "rms", "rope") +
+                                 " pooler=no next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
   CHECK(fields("encoder-decoder") ==
-        with("sinusoidal") +
+        with("128", "gelu-tanh gated=no", "layer", "sinusoidal") +
             " source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=-1 scale_logits=no "
             "logit_bias=no");
-  CHECK(fields("two-stream") == with("transformer-xl") + " relative_segments=yes");
+  CHECK(fields("two-stream") ==
+        with("128", "gelu-tanh gated=no", "layer", "transformer-xl") + " relative_segments=yes");
+}
+
+TEST_CASE("presets: layers have four times the width inside, gated ones as many parameters (SPEC 3.4)") {
+  models::StackConfig config;
+  config.width = 96;
+  CHECK(config.inner_width() == 384);
+  config.gated = true;
+  CHECK(config.inner_width() == 256);
+  config.width = 97;  // 258.67
+  CHECK(config.inner_width() == 288);
+  config.width = 1;
+  CHECK(config.inner_width() == 32);
+  config.ffn_width = 7;
+  CHECK(config.inner_width() == 7);
+  CHECK(models::EncoderConfig().inner_width() == 704);
 }
 
 TEST_CASE("presets: the defaults of the other architectures") {
@@ -103,7 +120,7 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
        "decoder: layers=30 width=576 heads=9 kv_heads=3 ffn_width=1536 activation=silu gated=yes "
        "norm=rms positions=rope context=2048 bias=no vocab_size=49152"},
       {"palm-8b",
-       "decoder: layers=32 width=4096 heads=16 kv_heads=1 activation=silu gated=yes block=parallel "
+       "decoder: layers=32 width=4096 heads=16 kv_heads=1 ffn_width=16384 activation=silu gated=yes block=parallel "
        "positions=rope context=2048 bias=no vocab_size=256000"},
       {"t5-decoder",
        "decoder: layers=6 width=512 heads=8 activation=relu norm=rms norm_epsilon=1e-06 "
@@ -114,29 +131,34 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
       {"transformer-xl",
        "decoder: layers=16 width=410 heads=10 ffn_width=2100 activation=relu block=post positions=transformer-xl "
        "attention_bias=no vocab_size=267735 sequence_length=150 dropout=0.1 memory=150"},
-      {"small-encoder", "encoder: width=256 ffn_width=704 activation=silu gated=yes norm=rms"},
+      {"small-encoder", "encoder:"},
       {"bert-base",
-       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 positions=learned "
+       "encoder: layers=12 width=768 heads=12 activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 "
+       "positions=learned "
        "context=512 "
        "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes pooler=yes"},
       {"bert-large",
-       "encoder: layers=24 width=1024 heads=16 activation=gelu block=post norm_epsilon=1e-12 positions=learned "
+       "encoder: layers=24 width=1024 heads=16 activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 "
+       "positions=learned "
        "context=512 vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes pooler=yes"},
       {"roberta-base",
-       "encoder: layers=12 width=768 heads=12 activation=gelu block=post positions=learned:offset=2 "
+       "encoder: layers=12 width=768 heads=12 activation=gelu gated=no norm=layer block=post "
+       "positions=learned:offset=2 "
        "context=512 vocab_size=50265 dropout=0.1 segments=1 embedding_norm=yes pooler=yes"},
       {"bert-base-relative",
-       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 "
+       "encoder: layers=12 width=768 heads=12 activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 "
        "positions=relative-vector:reach=511 vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes "
        "pooler=yes"},
       {"deberta-base",
-       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-07 "
+       "encoder: layers=12 width=768 heads=12 activation=gelu gated=no norm=layer block=post norm_epsilon=1e-07 "
        "positions=disentangled vocab_size=50265 dropout=0.1 embedding_norm=yes pooler=yes"},
       {"electra-small",
-       "encoder: layers=12 width=256 activation=gelu block=post norm_epsilon=1e-12 positions=learned context=512 "
+       "encoder: layers=12 activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 positions=learned "
+       "context=512 "
        "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes embedding_width=128 generator_width=64"},
       {"electra-base",
-       "encoder: layers=12 width=768 heads=12 activation=gelu block=post norm_epsilon=1e-12 positions=learned "
+       "encoder: layers=12 width=768 heads=12 activation=gelu gated=no norm=layer block=post norm_epsilon=1e-12 "
+       "positions=learned "
        "context=512 "
        "vocab_size=30522 dropout=0.1 segments=2 embedding_norm=yes generator_width=256"},
       {"xlnet-base",

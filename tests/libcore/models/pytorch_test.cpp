@@ -62,16 +62,14 @@ std::vector<Number> list_of(const json& value) {
 
 // BERT without blocks and with the parameters of the file, which those of pre-training alone are not in.
 models::TaskModel model_of(const json& task, models::TaskConfig config) {
-  models::EncoderConfig shape;
+  models::EncoderConfig shape = models::EncoderConfig::bert();
+  shape.norm_epsilon = 1e-5;
   shape.layers = 0;
   shape.width = 6;
   shape.heads = 1;
   shape.context = 5;
   shape.vocab_size = 9;
   shape.segments = 2;
-  shape.positions = "learned";
-  shape.block = "post";
-  shape.embedding_norm = true;
   shape.pooler = config.task == models::Task::classify;
   const ParameterSource source = ParameterSource::given([&](const Declaration& declaration) {
     const std::string& name = declaration.names[0];
