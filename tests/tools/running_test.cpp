@@ -275,11 +275,17 @@ TEST_CASE("running: the output holds the best model, or the last") {
   corpus.must(
       "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --resume kept.step-55.h5 --steps 60 -o again.h5");
   CHECK(corpus.weights("again.h5") == corpus.weights("best.h5"));
+  // So does a checkpoint that has the name of one.
+  const std::string best = ".best-" + std::to_string(corpus.best_step("kept.step-55.h5")) + ".h5";
+  corpus.must("cp kept.step-55.h5 moved.checkpoint.h5 && cp kept" + best + " moved" + best);
+  corpus.must(
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --resume moved.checkpoint.h5 --steps 60 -o taken.h5");
+  CHECK(corpus.weights("taken.h5") == corpus.weights("best.h5"));
   const std::string lost = command + "-o lost.h5 --steps 1000000 ";
   CHECK(corpus.run(signalled(lost, "ls lost.best-* 2> /dev/null", "TERM")).status == 143);
   // A checkpoint of another output brings its best model along.
   corpus.must(
-      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --resume lost.checkpoint.h5 -o taken.h5 --steps " +
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --resume lost.checkpoint.h5 -o more.h5 --steps " +
       std::to_string(steps_of(corpus, "lost.checkpoint.h5") + 20));  // some more than were logged
   corpus.must("rm lost.best-*.h5");
   corpus.refused(lost, 1,
