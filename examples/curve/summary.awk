@@ -1,19 +1,22 @@
-# Rows WAY, PER CENT, SEED, VALUE: a table of means and, of several seeds, standard deviations, a row for each per cent; with
-# points=1 the numbers alone, for a picture.
+# Rows WAY, PER CENT, LABELS, SEED, VALUE: a table of means and, of several seeds, standard deviations, a row for each per
+# cent; with points=1 the numbers alone, for a picture.
 BEGIN { FS = "\t" }
 {
   if (!($1 in way)) { way[$1] = ++ways; name[ways] = $1 }
   if (!($2 in size)) { size[$2] = ++sizes; percent[sizes] = $2 }
-  sum[$1, $2] += $4
-  square[$1, $2] += $4 * $4
+  labels[$2] += $3
+  rows[$2]++
+  sum[$1, $2] += $5
+  square[$1, $2] += $5 * $5
   count[$1, $2]++
 }
 END {
-  printf points ? "percent" : "per cent"
+  printf points ? "labels" : "per cent\tlabels"
   for (w = 1; w <= ways; ++w) printf points ? "\t%s\t%s" : "\t%s", name[w], name[w]
   print ""
   for (s = 1; s <= sizes; ++s) {
-    printf "%s", percent[s]
+    if (!points) printf "%s\t", percent[s]
+    printf "%.0f", labels[percent[s]] / rows[percent[s]]
     for (w = 1; w <= ways; ++w) {
       key = name[w] SUBSEP percent[s]
       n = count[key]

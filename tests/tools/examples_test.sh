@@ -78,9 +78,10 @@ mkdir curve
 sed 's/ /\t/' stsa.binary.train | awk '{ print $0, NR }' > labelled.tsv
 "$bin/convert" -q labelled.tsv --split 60,20,20 -o curve/one
 run curve DATA="$work/curve/one" SEEDS='1 2' PERCENT='50 100'
-says '^per cent	bag	scratch	pretrained	both$'
-says '^50	[01]\.[0-9]+'
-says '^100	[01]\.[0-9]+'
+says '^per cent	labels	bag	scratch	pretrained	both$'
+half=$(($(wc -l < curve/one/train.tsv) / 2))
+says "^50	($half|$((half + 1)))	[01]\.[0-9]+"
+says "^100	$(wc -l < curve/one/train.tsv)	[01]\.[0-9]+"
 finished
 rm -rf out curve
 run reviews DATA="$work" FOLDS=2
