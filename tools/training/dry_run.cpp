@@ -26,9 +26,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a run needs later besides tensors: code and tables of libraries, packed matrices, text and the allocator. 18 to
-// 26 MB were measured in pre-training, less in fine-tuning, where blocks of varying shapes are not filled.
-constexpr double later = 20 << 20;
+// What a run needs later besides tensors, to save above all: code and tables of libraries, packed matrices, text and the
+// allocator. 13 to 26 MB were measured in pre-training, less in fine-tuning, whose blocks of varying shapes are not full.
+constexpr double later = 18 << 20;
 
 // Longer steps are estimated instead of measured.
 constexpr double most_seconds_to_measure = 20;
