@@ -60,6 +60,8 @@ void check_estimate(const SmallCorpus& corpus, const std::string& command) {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const auto foreseen = parse_json(corpus.must(command + " --dry-run --json").out);
     const RealRun run = run_for_real(corpus, command);
+    CAPTURE(foreseen.dump());
+    CAPTURE(run.memory);
     CHECK(distance(foreseen["memory_bytes"], run.memory) <= 0.1);
     CHECK(foreseen["seconds_per_step"] > 0);
     if (attempts == 1) return;

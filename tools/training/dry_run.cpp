@@ -26,9 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a run needs later besides tensors, to save above all: code and tables of libraries, packed matrices, text and
-// the allocator. 13 to 26 MB were measured in pre-training, less in fine-tuning, whose blocks of varying shapes are not
-// full.
+// What a run needs later besides tensors: the matrices of the rate that logs state, code and tables of libraries, and
+// the allocator. 13 to 26 MB were measured in pre-training; in fine-tuning, blocks of varying shapes are not full.
 constexpr double later = 18 << 20;
 
 // Longer steps are estimated instead of measured.
