@@ -1,9 +1,9 @@
 # heddle_module(NAME [REAL | EITHER_REAL] [SOURCES file...] [DEPENDS module...] [LINK target...] [PRECOMPILE header]
 #               [OPTIMIZE level])
 #
-# One module is one folder of libcore/ or formats/. Its headers are included as <heddle/NAME/...>, and the folder that
-# makes that path resolve belongs to the module's own target: a file can include only the modules that its own target
-# depends on, directly or through others. So the include rules of libcore/README.md hold by construction.
+# One module is one folder of libcore/ or formats/. Headers are included by their path in the repository,
+# "libcore/NAME/...", in the build and where they are installed. What a module depends on it links with, and
+# tests/include_rules.sh finds includes of others.
 #
 # REAL modules are built twice: heddle_NAME with Real = float, which users run, and heddle_NAME_f64 with Real = double,
 # in which the tests check gradients; those in double only as far as a test needs them. Modules in whose objects no Real
@@ -66,9 +66,6 @@ endfunction()
 
 function(heddle_module_variant target name definitions)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS;LINK")
-  set(root ${CMAKE_BINARY_DIR}/include/${name})
-  file(MAKE_DIRECTORY ${root}/heddle)
-  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${root}/heddle/${name} SYMBOLIC)
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
     if(NOT name MATCHES "^(tensor|ops)$")  # kernels, whose time is the optimiser's
@@ -80,7 +77,7 @@ function(heddle_module_variant target name definitions)
     set(scope INTERFACE)
   endif()
   target_include_directories(${target} ${scope}
-    $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/heddle>)
   target_compile_definitions(${target} ${scope} ${definitions})
   target_link_libraries(${target} ${scope} heddle_options ${arg_DEPENDS} ${arg_LINK})
 endfunction()
@@ -90,7 +87,8 @@ function(heddle_install_module name)
   set_target_properties(heddle_${name} PROPERTIES EXPORT_NAME ${name})
   install(TARGETS heddle_${name} EXPORT heddle COMPONENT development
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
-  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${name}
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${folder}
     COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
   get_target_property(type heddle_${name} TYPE)
   if(type STREQUAL STATIC_LIBRARY)

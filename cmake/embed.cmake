@@ -4,7 +4,7 @@
 set(source [[
 #include "tools/inspect/pages/asset.hpp"
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle {
 

@@ -76,15 +76,15 @@ check() {
   local folder allowed
   refuse "libcore knows no Boost, HDF5 or JSON" '#include *[<"](boost/|hdf5|H5|nlohmann/)' libcore
   refuse "libcore knows no command line" '\bargv\b' libcore -- '^[^:]*\.py:'
-  refuse "libcore knows neither formats nor tools" '#include *[<"](heddle/(formats|cli)|tools)/' libcore
-  refuse "formats know no tools" '#include *[<"](heddle/cli|tools)/' formats
+  refuse "libcore knows neither formats nor tools" '#include *[<"](formats|tools)/' libcore
+  refuse "formats know no tools" '#include *[<"]tools/' formats
   refuse "what tools share knows no single tool" \
     '#include *"tools/(tokenize|pretrain|finetune|generate|classify|convert|inspect)/' \
     tools/cli tools/corpus tools/lines tools/training tools/tasks
-  refuse "the command line knows no rooms of tools" '#include *"tools/' tools/cli
+  refuse "the command line knows no rooms of tools" '#include *"tools/' tools/cli -- '"tools/cli/'
   refuse "only formats/hdf5 includes HDF5" \
     '#include *[<"]hdf5' formats tools -- '^formats/hdf5/'
-  refuse "headers are named from heddle/ or tools/ on" '#include *"(\.|[^/"]*")' libcore formats tools
+  refuse "headers are named by their path in the repository" '#include *"(\.|[^/"]*")' libcore formats tools
   refuse "only libcore/tensor/blas.cpp includes BLAS or oneDNN" '#include *[<"](cblas|openblas|dnnl|oneapi/dnnl)' \
     libcore formats tools -- '^libcore/tensor/blas\.cpp:'
   refuse "only libcore/parallel includes MPI" '#include *[<"]mpi\.h' libcore formats tools -- '^libcore/parallel/'
@@ -92,8 +92,8 @@ check() {
     folder=$(basename "$folder")
     [[ -v sees[$folder] ]] || { report "a folder that has no rule here" "libcore/$folder"; continue; }
     allowed="$folder${sees[$folder]:+ ${sees[$folder]}}"
-    refuse "libcore/$folder may include only: $allowed" '#include *[<"]heddle/' "libcore/$folder" \
-      -- "[<\"]heddle/(${allowed// /|})/"
+    refuse "libcore/$folder may include only: $allowed" '#include *[<"]libcore/' "libcore/$folder" \
+      -- "[<\"]libcore/(${allowed// /|})/"
   done
   check_roles
   refuse "unfinished work" '\b(TODO|FIXME)\b' CMakeLists.txt cmake libcore formats tools tests man examples \
@@ -123,8 +123,8 @@ self_test() {
     >"$scratch/clean/libcore/models/decoder.cpp"
   printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::arch_name;\n' \
     >"$scratch/clean/libcore/models/model.hpp"
-  printf '#include <cblas.h>\n#include "heddle/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
-  printf '#include <hdf5.h>\n#include "heddle/tensor/tensor.hpp"\n' >"$scratch/clean/formats/hdf5/model.cpp"
+  printf '#include <cblas.h>\n#include "libcore/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
+  printf '#include <hdf5.h>\n#include "libcore/tensor/tensor.hpp"\n' >"$scratch/clean/formats/hdf5/model.cpp"
   "$self" "$scratch/clean" || { echo "the clean tree fails"; failures=1; }
 
   cp -r "$scratch/clean" "$scratch/planted"
@@ -133,8 +133,8 @@ self_test() {
   plant libcore/ops/a.hpp '#include <hdf5.h>'
   plant libcore/text/a.cpp '#include <nlohmann/json.hpp>'
   plant libcore/text/a.cpp 'void f(char** argv);'
-  plant libcore/data/a.hpp '#include "heddle/formats/model.hpp"'
-  plant formats/a.cpp '#include "heddle/cli/run.hpp"'
+  plant libcore/data/a.hpp '#include "formats/model.hpp"'
+  plant formats/a.cpp '#include "tools/cli/run.hpp"'
   plant libcore/tensor/pool.cpp '#include <cblas.h>'
   plant formats/a.cpp '#include "dnnl.hpp"'
   plant tools/a.cpp '#include <mpi.h>'
@@ -145,9 +145,9 @@ self_test() {
   plant formats/heddle/a.cpp '#include <hdf5.h>'
   plant libcore/ops/a.cpp '#include "norm.hpp"'
   plant libcore/ops/a.cpp '#include "../tensor/tensor.hpp"'
-  plant libcore/base/a.hpp '#include "heddle/tensor/tensor.hpp"'
-  plant libcore/tensor/a.hpp '#include "heddle/autograd/tape.hpp"'
-  plant libcore/text/a.hpp '#include "heddle/data/batches.hpp"'
+  plant libcore/base/a.hpp '#include "libcore/tensor/tensor.hpp"'
+  plant libcore/tensor/a.hpp '#include "libcore/autograd/tape.hpp"'
+  plant libcore/text/a.hpp '#include "libcore/data/batches.hpp"'
   plant tools/a.cpp 'const models::Decoder model(config, 1);'
   plant libcore/text/a.cpp 'model.as<models::Lstm>();'
   plant libcore/models/a.cpp 'class Other : public Lstm {};'

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace boost::serialization {
 

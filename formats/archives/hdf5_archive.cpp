@@ -1,4 +1,4 @@
-#include "heddle/formats/archives/hdf5_archive.hpp"
+#include "formats/archives/hdf5_archive.hpp"
 
 #include <algorithm>
 

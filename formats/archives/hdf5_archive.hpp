@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/archives/archive.hpp"
-#include "heddle/formats/hdf5/column.hpp"
-#include "heddle/formats/hdf5/hdf5.hpp"
-#include "heddle/formats/hdf5/writer.hpp"
+#include "formats/archives/archive.hpp"
+#include "formats/hdf5/column.hpp"
+#include "formats/hdf5/hdf5.hpp"
+#include "formats/hdf5/writer.hpp"
 
 namespace heddle::formats {
 

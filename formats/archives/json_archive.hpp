@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "heddle/formats/archives/archive.hpp"
+#include "formats/archives/archive.hpp"
 
 namespace heddle::formats {
 

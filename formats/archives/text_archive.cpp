@@ -1,4 +1,4 @@
-#include "heddle/formats/archives/text_archive.hpp"
+#include "formats/archives/text_archive.hpp"
 
 #include <array>
 #include <charconv>

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/formats/archives/archive.hpp"
+#include "formats/archives/archive.hpp"
 
 namespace heddle::formats {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/files/atomic_directory.hpp"
+#include "formats/files/atomic_directory.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

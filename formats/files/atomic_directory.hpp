@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/files/temporary.hpp"
+#include "formats/files/descriptor.hpp"
+#include "formats/files/temporary.hpp"
 
 namespace heddle::formats {
 

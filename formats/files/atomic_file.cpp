@@ -1,4 +1,4 @@
-#include "heddle/formats/files/atomic_file.hpp"
+#include "formats/files/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

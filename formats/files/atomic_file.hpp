@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/files/temporary.hpp"
+#include "formats/files/descriptor.hpp"
+#include "formats/files/temporary.hpp"
 
 namespace heddle::formats {
 

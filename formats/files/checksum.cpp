@@ -1,4 +1,4 @@
-#include "heddle/formats/files/checksum.hpp"
+#include "formats/files/checksum.hpp"
 
 #include <xxhash.h>
 
@@ -6,8 +6,8 @@
 #include <new>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/descriptor.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 struct XXH3_state_s;
 

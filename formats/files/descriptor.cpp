@@ -1,4 +1,4 @@
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/descriptor.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::formats {
 

@@ -6,8 +6,8 @@
 #include <ostream>
 #include <string_view>
 
-#include "heddle/base/real.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

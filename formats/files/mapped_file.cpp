@@ -1,8 +1,8 @@
-#include "heddle/formats/files/mapped_file.hpp"
+#include "formats/files/mapped_file.hpp"
 
 #include <sys/mman.h>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

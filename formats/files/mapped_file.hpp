@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/descriptor.hpp"
 
 namespace heddle::formats {
 

@@ -1,12 +1,12 @@
-#include "heddle/formats/files/output_lock.hpp"
+#include "formats/files/output_lock.hpp"
 
 #include <fcntl.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

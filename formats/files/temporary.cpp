@@ -1,4 +1,4 @@
-#include "heddle/formats/files/temporary.hpp"
+#include "formats/files/temporary.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -14,8 +14,8 @@
 #include <system_error>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/checksum.hpp"
+#include "formats/files/checksum.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/descriptor.hpp"
 
 namespace heddle::formats {
 

@@ -1,8 +1,8 @@
-#include "heddle/formats/hdf5/btree.hpp"
+#include "formats/hdf5/btree.hpp"
 
 #include <bit>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "heddle/formats/hdf5/messages.hpp"
+#include "formats/hdf5/messages.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/hdf5/checksum.hpp"
+#include "formats/hdf5/checksum.hpp"
 
 #include <array>
 #include <bit>

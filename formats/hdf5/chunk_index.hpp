@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/hdf5/structure.hpp"
+#include "formats/hdf5/structure.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,10 +1,10 @@
-#include "heddle/formats/hdf5/column.hpp"
+#include "formats/hdf5/column.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

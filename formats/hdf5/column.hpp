@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/hdf5/hdf5.hpp"
-#include "heddle/formats/hdf5/writer.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/hdf5/hdf5.hpp"
+#include "formats/hdf5/writer.hpp"
 
 namespace heddle::formats {
 

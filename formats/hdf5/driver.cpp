@@ -1,4 +1,4 @@
-#include "heddle/formats/hdf5/driver.hpp"
+#include "formats/hdf5/driver.hpp"
 
 #include <hdf5.h>
 #if __has_include(<H5FDdevelop.h>)
@@ -13,7 +13,7 @@
 #include <iterator>
 #include <limits>
 
-#include "heddle/formats/hdf5/loaded.hpp"
+#include "formats/hdf5/loaded.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,6 +1,6 @@
-#include "heddle/formats/hdf5/dtype.hpp"
+#include "formats/hdf5/dtype.hpp"
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

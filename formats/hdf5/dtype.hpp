@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/tensor/dtype.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/tensor/dtype.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,10 +1,10 @@
-#include "heddle/formats/hdf5/filters.hpp"
+#include "formats/hdf5/filters.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
 
-#include "heddle/formats/hdf5/structure.hpp"
+#include "formats/hdf5/structure.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/hdf5/fractal_heap.hpp"
+#include "formats/hdf5/fractal_heap.hpp"
 
 #include <algorithm>
 #include <bit>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/btree.hpp"
-#include "heddle/formats/hdf5/checksum.hpp"
+#include "formats/hdf5/btree.hpp"
+#include "formats/hdf5/checksum.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/hdf5/messages.hpp"
+#include "formats/hdf5/messages.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/hdf5/hdf5.hpp"
+#include "formats/hdf5/hdf5.hpp"
 
 #include <cstdlib>
 #include <string_view>
 
-#include "heddle/formats/hdf5/library_source.hpp"
-#include "heddle/formats/hdf5/reader.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/hdf5/library_source.hpp"
+#include "formats/hdf5/reader.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats::hdf5 {
 

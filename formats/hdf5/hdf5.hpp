@@ -15,9 +15,9 @@
 #include <variant>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/hdf5/source.hpp"
+#include "formats/files/descriptor.hpp"
+#include "formats/hdf5/source.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

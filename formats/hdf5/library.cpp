@@ -1,9 +1,9 @@
-#include "heddle/formats/hdf5/library.hpp"
+#include "formats/hdf5/library.hpp"
 
 #include <bit>
 #include <vector>
 
-#include "heddle/formats/hdf5/load_library.hpp"
+#include "formats/hdf5/load_library.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/dtype.hpp"
-#include "heddle/formats/hdf5/handle.hpp"
-#include "heddle/formats/hdf5/loaded.hpp"
+#include "formats/hdf5/dtype.hpp"
+#include "formats/hdf5/handle.hpp"
+#include "formats/hdf5/loaded.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

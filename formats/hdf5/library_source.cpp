@@ -1,10 +1,10 @@
-#include "heddle/formats/hdf5/library_source.hpp"
+#include "formats/hdf5/library_source.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "heddle/formats/hdf5/driver.hpp"
-#include "heddle/formats/hdf5/library.hpp"
+#include "formats/hdf5/driver.hpp"
+#include "formats/hdf5/library.hpp"
 
 namespace heddle::formats::hdf5 {
 

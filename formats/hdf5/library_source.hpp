@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/hdf5/source.hpp"
+#include "formats/files/descriptor.hpp"
+#include "formats/hdf5/source.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,17 +1,17 @@
-#include "heddle/formats/hdf5/loaded.hpp"
+#include "formats/hdf5/loaded.hpp"
 
 #include <dlfcn.h>
 
 #include <string>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/load_library.hpp"
+#include "formats/hdf5/load_library.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 
 #define HEDDLE_HDF5_FUNCTION(name) decltype(&::name) name = nullptr;
 #define HEDDLE_HDF5_ID(name) LoadedId name;
-#include "heddle/formats/hdf5/loaded_names.def"
+#include "formats/hdf5/loaded_names.def"
 
 namespace {
 
@@ -37,7 +37,7 @@ bool load() {
 #define HEDDLE_TEXT(name) #name
 #define HEDDLE_HDF5_FUNCTION(name) name = find<decltype(::name)>(library, HEDDLE_TEXT(name));
 #define HEDDLE_HDF5_ID(name) name = LoadedId(find<const hid_t>(library, HEDDLE_TEXT(name)));
-#include "heddle/formats/hdf5/loaded_names.def"
+#include "formats/hdf5/loaded_names.def"
 #undef HEDDLE_TEXT
   return true;
 }

@@ -21,6 +21,6 @@ class LoadedId {
 
 #define HEDDLE_HDF5_FUNCTION(name) extern decltype(&::name) name;
 #define HEDDLE_HDF5_ID(name) extern LoadedId name;
-#include "heddle/formats/hdf5/loaded_names.def"
+#include "formats/hdf5/loaded_names.def"
 
 }  // namespace heddle::formats::hdf5

@@ -1,11 +1,11 @@
-#include "heddle/formats/hdf5/messages.hpp"
+#include "formats/hdf5/messages.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

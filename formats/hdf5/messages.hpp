@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/hdf5/source.hpp"
-#include "heddle/formats/hdf5/structure.hpp"
+#include "formats/hdf5/source.hpp"
+#include "formats/hdf5/structure.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,8 +1,8 @@
-#include "heddle/formats/hdf5/object_header.hpp"
+#include "formats/hdf5/object_header.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

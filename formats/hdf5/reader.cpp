@@ -1,12 +1,12 @@
-#include "heddle/formats/hdf5/reader.hpp"
+#include "formats/hdf5/reader.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/btree.hpp"
-#include "heddle/formats/hdf5/fractal_heap.hpp"
-#include "heddle/formats/hdf5/stored_dataset.hpp"
+#include "formats/hdf5/btree.hpp"
+#include "formats/hdf5/fractal_heap.hpp"
+#include "formats/hdf5/stored_dataset.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -11,10 +11,10 @@
 #include <variant>
 #include <vector>
 
-#include "heddle/formats/hdf5/chunk_index.hpp"
-#include "heddle/formats/hdf5/messages.hpp"
-#include "heddle/formats/hdf5/object_header.hpp"
-#include "heddle/formats/hdf5/source.hpp"
+#include "formats/hdf5/chunk_index.hpp"
+#include "formats/hdf5/messages.hpp"
+#include "formats/hdf5/object_header.hpp"
+#include "formats/hdf5/source.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/hdf5/checksum.hpp"
+#include "formats/hdf5/checksum.hpp"
 
 namespace heddle::formats::hdf5 {
 

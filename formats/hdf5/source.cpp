@@ -1,10 +1,10 @@
-#include "heddle/formats/hdf5/source.hpp"
+#include "formats/hdf5/source.hpp"
 
 #include <algorithm>
 #include <cctype>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "heddle/formats/hdf5/dtype.hpp"
+#include "formats/hdf5/dtype.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,9 +1,9 @@
-#include "heddle/formats/hdf5/stored_dataset.hpp"
+#include "formats/hdf5/stored_dataset.hpp"
 
 #include <algorithm>
 
-#include "heddle/formats/hdf5/filters.hpp"
-#include "heddle/formats/hdf5/reader.hpp"
+#include "formats/hdf5/filters.hpp"
+#include "formats/hdf5/reader.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/hdf5/chunk_index.hpp"
-#include "heddle/formats/hdf5/messages.hpp"
+#include "formats/hdf5/chunk_index.hpp"
+#include "formats/hdf5/messages.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,10 +1,10 @@
-#include "heddle/formats/hdf5/structure.hpp"
+#include "formats/hdf5/structure.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/checksum.hpp"
+#include "formats/hdf5/checksum.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 

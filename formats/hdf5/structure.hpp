@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/descriptor.hpp"
 
 namespace heddle::formats::hdf5 {
 

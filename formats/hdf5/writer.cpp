@@ -1,7 +1,7 @@
-#include "heddle/formats/hdf5/writer.hpp"
+#include "formats/hdf5/writer.hpp"
 
-#include "heddle/formats/hdf5/library.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/hdf5/library.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats::hdf5 {
 

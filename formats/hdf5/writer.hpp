@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/formats/hdf5/driver.hpp"
-#include "heddle/formats/hdf5/dtype.hpp"
-#include "heddle/formats/hdf5/handle.hpp"
-#include "heddle/formats/hdf5/source.hpp"
+#include "formats/hdf5/driver.hpp"
+#include "formats/hdf5/dtype.hpp"
+#include "formats/hdf5/handle.hpp"
+#include "formats/hdf5/source.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -1,7 +1,7 @@
-#include "heddle/formats/heddle/attention_file.hpp"
+#include "formats/heddle/attention_file.hpp"
 
-#include "heddle/formats/hdf5/column.hpp"
-#include "heddle/formats/heddle/problems.hpp"
+#include "formats/hdf5/column.hpp"
+#include "formats/heddle/problems.hpp"
 
 namespace heddle::formats {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/formats/heddle/tensor_group.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "formats/heddle/tensor_group.hpp"
 
 namespace heddle::formats {
 

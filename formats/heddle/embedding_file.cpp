@@ -1,11 +1,11 @@
-#include "heddle/formats/heddle/embedding_file.hpp"
+#include "formats/heddle/embedding_file.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/formats/hdf5/column.hpp"
-#include "heddle/formats/heddle/problems.hpp"
-#include "heddle/formats/heddle/tensor_group.hpp"
+#include "formats/hdf5/column.hpp"
+#include "formats/heddle/problems.hpp"
+#include "formats/heddle/tensor_group.hpp"
 
 namespace heddle::formats {
 

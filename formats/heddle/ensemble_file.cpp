@@ -1,12 +1,12 @@
-#include "heddle/formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/ensemble_file.hpp"
 
 #include <cmath>
 #include <filesystem>
 #include <set>
 
-#include "heddle/formats/archives/hdf5_archive.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/archives/hdf5_archive.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

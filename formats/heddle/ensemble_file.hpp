@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/provenance.hpp"
+#include "formats/heddle/provenance.hpp"
 
 namespace heddle::formats {
 

@@ -1,9 +1,9 @@
-#include "heddle/formats/heddle/file.hpp"
+#include "formats/heddle/file.hpp"
 
 #include <algorithm>
 #include <cerrno>
 
-#include "heddle/formats/archives/hdf5_archive.hpp"
+#include "formats/archives/hdf5_archive.hpp"
 
 namespace heddle::formats {
 

@@ -8,13 +8,13 @@
 #include <optional>
 #include <string>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/hdf5/hdf5.hpp"
-#include "heddle/formats/hdf5/writer.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/formats/huggingface/foreign.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/files/descriptor.hpp"
+#include "formats/hdf5/hdf5.hpp"
+#include "formats/hdf5/writer.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "formats/huggingface/foreign.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::formats {
 

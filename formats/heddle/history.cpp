@@ -1,9 +1,9 @@
-#include "heddle/formats/heddle/history.hpp"
+#include "formats/heddle/history.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "heddle/formats/hdf5/column.hpp"
+#include "formats/hdf5/column.hpp"
 
 namespace heddle::formats {
 

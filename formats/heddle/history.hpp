@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/formats/hdf5/hdf5.hpp"
-#include "heddle/formats/hdf5/writer.hpp"
+#include "formats/hdf5/hdf5.hpp"
+#include "formats/hdf5/writer.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::formats {
 

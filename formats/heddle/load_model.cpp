@@ -1,6 +1,6 @@
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
 
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle::formats {
 

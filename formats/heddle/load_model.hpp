@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/model_file.hpp"
-#include "heddle/models/model.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "libcore/models/model.hpp"
 
 namespace heddle::formats {
 

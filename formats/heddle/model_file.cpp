@@ -1,8 +1,8 @@
-#include "heddle/formats/heddle/model_file.hpp"
+#include "formats/heddle/model_file.hpp"
 
 #include <algorithm>
 
-#include "heddle/formats/heddle/problems.hpp"
+#include "formats/heddle/problems.hpp"
 
 namespace heddle::formats {
 

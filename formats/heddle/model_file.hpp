@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/archives/hdf5_archive.hpp"
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/heddle/history.hpp"
-#include "heddle/formats/heddle/tensor_group.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "formats/archives/hdf5_archive.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/heddle/history.hpp"
+#include "formats/heddle/tensor_group.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
 
 namespace heddle::formats {
 

@@ -1,8 +1,8 @@
-#include "heddle/formats/heddle/pairs_file.hpp"
+#include "formats/heddle/pairs_file.hpp"
 
 #include <algorithm>
 
-#include "heddle/formats/heddle/problems.hpp"
+#include "formats/heddle/problems.hpp"
 
 namespace heddle::formats {
 

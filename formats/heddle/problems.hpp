@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/heddle/provenance.hpp"
+#include "formats/heddle/provenance.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/heddle/file.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/file.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::formats {
 

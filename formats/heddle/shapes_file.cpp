@@ -1,10 +1,10 @@
-#include "heddle/formats/heddle/shapes_file.hpp"
+#include "formats/heddle/shapes_file.hpp"
 
 #include <map>
 
-#include "heddle/formats/hdf5/column.hpp"
-#include "heddle/formats/heddle/problems.hpp"
-#include "heddle/formats/heddle/tensor_group.hpp"
+#include "formats/hdf5/column.hpp"
+#include "formats/heddle/problems.hpp"
+#include "formats/heddle/tensor_group.hpp"
 
 namespace heddle::formats {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::formats {
 

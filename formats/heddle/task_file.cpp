@@ -1,13 +1,13 @@
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
-#include "heddle/data/label_set.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/data/label_set.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/models/task_model.hpp"
-#include "heddle/nn/low_rank_options.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/models/task_model.hpp"
+#include "libcore/nn/low_rank_options.hpp"
 
 namespace heddle::formats {
 

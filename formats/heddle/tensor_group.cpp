@@ -1,12 +1,12 @@
-#include "heddle/formats/heddle/tensor_group.hpp"
+#include "formats/heddle/tensor_group.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/hdf5/column.hpp"
-#include "heddle/formats/heddle/problems.hpp"
+#include "formats/hdf5/column.hpp"
+#include "formats/heddle/problems.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/files/mapped_file.hpp"
-#include "heddle/formats/hdf5/hdf5.hpp"
-#include "heddle/formats/hdf5/writer.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "formats/files/mapped_file.hpp"
+#include "formats/hdf5/hdf5.hpp"
+#include "formats/hdf5/writer.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::formats {
 

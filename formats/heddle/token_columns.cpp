@@ -1,10 +1,10 @@
-#include "heddle/formats/heddle/token_columns.hpp"
+#include "formats/heddle/token_columns.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/heddle/problems.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/problems.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

@@ -11,8 +11,8 @@
 #include <variant>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/formats/hdf5/column.hpp"
+#include "formats/hdf5/column.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::formats {
 

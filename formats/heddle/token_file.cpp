@@ -1,6 +1,6 @@
-#include "heddle/formats/heddle/token_file.hpp"
+#include "formats/heddle/token_file.hpp"
 
-#include "heddle/formats/heddle/problems.hpp"
+#include "formats/heddle/problems.hpp"
 
 namespace heddle::formats {
 

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/data/token_source.hpp"
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/heddle/token_columns.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/heddle/token_columns.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "libcore/data/token_source.hpp"
 
 namespace heddle::formats {
 

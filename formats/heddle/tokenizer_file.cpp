@@ -1,9 +1,9 @@
-#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
 
 #include <filesystem>
 
-#include "heddle/formats/archives/hdf5_archive.hpp"
-#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/archives/hdf5_archive.hpp"
+#include "formats/huggingface/foreign_vocabulary.hpp"
 
 namespace heddle::formats {
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::formats {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/heddle/weight_type.hpp"
+#include "formats/heddle/weight_type.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "heddle/formats/heddle/half.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "formats/heddle/half.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::formats {
 

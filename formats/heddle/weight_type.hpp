@@ -1,8 +1,8 @@
 // The dtype of stored matrices. Vectors (norms, biases) are always float32: they are small and sensitive to rounding.
 #pragma once
 
-#include "heddle/base/visit.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::formats {
 

@@ -1,6 +1,6 @@
 // BART as Hugging Face has it.  Source: Lewis et al. 2020; the names in the published config.json and
 // model.safetensors. Positions begin with the third row of their table.
-#include "heddle/formats/huggingface/bart_tensors.hpp"
+#include "formats/huggingface/bart_tensors.hpp"
 
 namespace heddle::formats {
 

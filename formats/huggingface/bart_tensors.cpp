@@ -1,8 +1,8 @@
-#include "heddle/formats/huggingface/bart_tensors.hpp"
+#include "formats/huggingface/bart_tensors.hpp"
 
 #include <array>
 
-#include "heddle/formats/huggingface/sequence_config.hpp"
+#include "formats/huggingface/sequence_config.hpp"
 
 namespace heddle::formats {
 

@@ -1,8 +1,8 @@
 // The common part of BART and Marian in Hugging Face's directories: the encoder-decoder of Vaswani et al. (2017).
 #pragma once
 
-#include "heddle/formats/huggingface/foreign_architecture.hpp"
-#include "heddle/models/encoder_decoder.hpp"
+#include "formats/huggingface/foreign_architecture.hpp"
+#include "libcore/models/encoder_decoder.hpp"
 
 namespace heddle::formats {
 

@@ -1,6 +1,6 @@
 // BERT as Hugging Face has it.  Source: Devlin et al. 2019; the names in the published config.json and
 // model.safetensors.
-#include "heddle/formats/huggingface/encoder_tensors.hpp"
+#include "formats/huggingface/encoder_tensors.hpp"
 
 namespace heddle::formats {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/huggingface/encoder_tensors.hpp"
+#include "formats/huggingface/encoder_tensors.hpp"
 
 namespace heddle::formats {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "heddle/formats/huggingface/foreign_architecture.hpp"
-#include "heddle/models/encoder.hpp"
+#include "formats/huggingface/foreign_architecture.hpp"
+#include "libcore/models/encoder.hpp"
 
 namespace heddle::formats {
 

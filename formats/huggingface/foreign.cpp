@@ -1,12 +1,12 @@
-#include "heddle/formats/huggingface/foreign.hpp"
+#include "formats/huggingface/foreign.hpp"
 
 #include <algorithm>
 #include <array>
 #include <span>
 #include <string_view>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

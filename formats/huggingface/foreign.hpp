@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/descriptor.hpp"
 
 namespace heddle::formats {
 

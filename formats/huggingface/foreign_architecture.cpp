@@ -1,10 +1,10 @@
-#include "heddle/formats/huggingface/foreign_architecture.hpp"
+#include "formats/huggingface/foreign_architecture.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 
@@ -27,7 +27,7 @@ constexpr std::array activation_names{
 const std::vector<ForeignArchitecture>& foreign_architectures() {
   static const std::vector<ForeignArchitecture> list = {
 #define HEDDLE_FOREIGN_ARCHITECTURE(name) name##_architecture(),
-#include "heddle/formats/huggingface/foreign_architectures.def"
+#include "formats/huggingface/foreign_architectures.def"
 #undef HEDDLE_FOREIGN_ARCHITECTURE
   };
   return list;

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/huggingface/tensor_names.hpp"
-#include "heddle/formats/json/node.hpp"
-#include "heddle/models/config.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "formats/huggingface/tensor_names.hpp"
+#include "formats/json/node.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 
@@ -43,7 +43,7 @@ struct FixedField {
 void expect_fixed(const JsonNode& config, const std::vector<FixedField>& fields);
 
 #define HEDDLE_FOREIGN_ARCHITECTURE(name) ForeignArchitecture name##_architecture();
-#include "heddle/formats/huggingface/foreign_architectures.def"
+#include "formats/huggingface/foreign_architectures.def"
 #undef HEDDLE_FOREIGN_ARCHITECTURE
 
 }  // namespace heddle::formats

@@ -1,20 +1,20 @@
-#include "heddle/formats/huggingface/foreign_model.hpp"
+#include "formats/huggingface/foreign_model.hpp"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 #include <map>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/archives/text_archive.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/huggingface/foreign_architecture.hpp"
-#include "heddle/formats/huggingface/foreign_tokenizer.hpp"
-#include "heddle/formats/huggingface/sequence_config.hpp"
-#include "heddle/formats/huggingface/sharded_safetensors.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/archives/text_archive.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/huggingface/foreign_architecture.hpp"
+#include "formats/huggingface/foreign_tokenizer.hpp"
+#include "formats/huggingface/sequence_config.hpp"
+#include "formats/huggingface/sharded_safetensors.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/tensor_group.hpp"
-#include "heddle/formats/heddle/weight_type.hpp"
-#include "heddle/models/config.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "formats/heddle/tensor_group.hpp"
+#include "formats/heddle/weight_type.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 

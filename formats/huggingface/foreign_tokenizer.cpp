@@ -1,4 +1,4 @@
-#include "heddle/formats/huggingface/foreign_tokenizer.hpp"
+#include "formats/huggingface/foreign_tokenizer.hpp"
 
 #include <array>
 #include <filesystem>
@@ -6,12 +6,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
-#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
-#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
+#include "formats/huggingface/wordpiece_vocabulary.hpp"
 
 namespace heddle::formats {
 

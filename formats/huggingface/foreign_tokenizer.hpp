@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "heddle/text/tokenizer_model.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 

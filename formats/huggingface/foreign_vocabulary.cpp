@@ -1,14 +1,14 @@
-#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/foreign_vocabulary.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
-#include "heddle/formats/huggingface/marian_vocabulary.hpp"
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
-#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
-#include "heddle/formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/marian_vocabulary.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
+#include "formats/huggingface/wordpiece_vocabulary.hpp"
+#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

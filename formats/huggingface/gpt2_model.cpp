@@ -1,7 +1,7 @@
 // GPT-2 as Hugging Face has it.  Source: Radford et al. 2019; the names in the published config.json and
 // model.safetensors.
-#include "heddle/formats/huggingface/foreign_architecture.hpp"
-#include "heddle/models/decoder.hpp"
+#include "formats/huggingface/foreign_architecture.hpp"
+#include "libcore/models/decoder.hpp"
 
 namespace heddle::formats {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/gpt2_vocabulary.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/huggingface/piece_list.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/files/descriptor.hpp"
+#include "formats/huggingface/piece_list.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

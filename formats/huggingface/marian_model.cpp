@@ -1,6 +1,6 @@
 // Marian's translation models as Hugging Face has them.  Source: Junczys-Dowmunt et al. 2018; the names in the
 // published config.json and model.safetensors. Positions are sinusoids, all sines before all cosines.
-#include "heddle/formats/huggingface/bart_tensors.hpp"
+#include "formats/huggingface/bart_tensors.hpp"
 
 namespace heddle::formats {
 

@@ -1,12 +1,12 @@
-#include "heddle/formats/huggingface/marian_vocabulary.hpp"
+#include "formats/huggingface/marian_vocabulary.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/huggingface/piece_list.hpp"
-#include "heddle/formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "formats/huggingface/piece_list.hpp"
+#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/text/tokenizer_model.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 

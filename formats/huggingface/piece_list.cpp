@@ -1,8 +1,8 @@
-#include "heddle/formats/huggingface/piece_list.hpp"
+#include "formats/huggingface/piece_list.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/json/node.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/json/node.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -1,6 +1,6 @@
 // RoBERTa as Hugging Face has it.  Source: Liu et al. 2019; the names in the published config.json and
 // model.safetensors. Positions begin after the padding token's id, 1, so the first rows of their table are not used.
-#include "heddle/formats/huggingface/encoder_tensors.hpp"
+#include "formats/huggingface/encoder_tensors.hpp"
 
 namespace heddle::formats {
 

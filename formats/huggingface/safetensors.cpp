@@ -1,14 +1,14 @@
-#include "heddle/formats/huggingface/safetensors.hpp"
+#include "formats/huggingface/safetensors.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/heddle/half.hpp"
-#include "heddle/formats/json/node.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/heddle/half.hpp"
+#include "formats/json/node.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/formats/files/mapped_file.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "formats/files/mapped_file.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::formats {
 

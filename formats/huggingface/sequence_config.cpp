@@ -1,4 +1,4 @@
-#include "heddle/formats/huggingface/sequence_config.hpp"
+#include "formats/huggingface/sequence_config.hpp"
 
 namespace heddle::formats {
 

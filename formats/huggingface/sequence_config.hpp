@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "heddle/formats/json/node.hpp"
-#include "heddle/models/config.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "formats/json/node.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/huggingface/sharded_safetensors.hpp"
+#include "formats/huggingface/sharded_safetensors.hpp"
 
 #include <filesystem>
 #include <map>
 #include <set>
 
-#include "heddle/formats/json/node.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/json/node.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

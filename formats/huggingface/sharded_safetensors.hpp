@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/huggingface/safetensors.hpp"
+#include "formats/huggingface/safetensors.hpp"
 
 namespace heddle::formats {
 

@@ -2,10 +2,10 @@
 // its own.  Source: Raffel et al. 2020; the names in the published config.json and model.safetensors.
 #include <array>
 
-#include "heddle/formats/huggingface/foreign_architecture.hpp"
-#include "heddle/formats/huggingface/sequence_config.hpp"
-#include "heddle/models/encoder_decoder.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/huggingface/foreign_architecture.hpp"
+#include "formats/huggingface/sequence_config.hpp"
+#include "libcore/models/encoder_decoder.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/huggingface/tensor_names.hpp"
+#include "formats/huggingface/tensor_names.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/formats/heddle/tensor_group.hpp"
-#include "heddle/formats/huggingface/safetensors.hpp"
+#include "formats/heddle/tensor_group.hpp"
+#include "formats/huggingface/safetensors.hpp"
 
 namespace heddle::formats {
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/json/node.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "formats/json/node.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
 

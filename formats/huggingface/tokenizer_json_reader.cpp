@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/huggingface/foreign.hpp"
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/huggingface/foreign.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats::tokenizer_json {
 

@@ -2,12 +2,12 @@
 #include <set>
 #include <string_view>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
-#include "heddle/text/spaced_words.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/vocabulary.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spaced_words.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/vocabulary.hpp"
 
 namespace heddle::formats {
 

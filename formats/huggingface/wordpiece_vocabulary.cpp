@@ -1,16 +1,16 @@
-#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+#include "formats/huggingface/wordpiece_vocabulary.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <unordered_map>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/formats/json/node.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/files/descriptor.hpp"
+#include "formats/json/node.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/json/document.hpp"
+#include "formats/json/document.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -7,10 +7,10 @@
 #include <limits>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 

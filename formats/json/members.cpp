@@ -1,9 +1,9 @@
-#include "heddle/formats/json/members.hpp"
+#include "formats/json/members.hpp"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/json/node.hpp"
+#include "formats/json/node.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/files/descriptor.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

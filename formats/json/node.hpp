@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
-#include "heddle/formats/json/document.hpp"
+#include "formats/json/document.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::formats {
 

@@ -1,8 +1,8 @@
-#include "heddle/formats/json/value.hpp"
+#include "formats/json/value.hpp"
 
 #include <cmath>
 
-#include "heddle/formats/archives/text_archive.hpp"
+#include "formats/archives/text_archive.hpp"
 
 namespace heddle::formats {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/formats/json/node.hpp"
+#include "formats/json/node.hpp"
 
 namespace heddle::formats {
 

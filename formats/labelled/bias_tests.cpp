@@ -1,13 +1,13 @@
-#include "heddle/formats/labelled/bias_tests.hpp"
+#include "formats/labelled/bias_tests.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/lines.hpp"
-#include "heddle/formats/labelled/labelled_line.hpp"
+#include "formats/files/lines.hpp"
+#include "formats/labelled/labelled_line.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

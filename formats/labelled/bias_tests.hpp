@@ -15,7 +15,7 @@
 
 #include <string_view>
 
-#include "heddle/data/bias_tests.hpp"
+#include "libcore/data/bias_tests.hpp"
 
 namespace heddle::formats {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/labelled/conll.hpp"
+#include "formats/labelled/conll.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

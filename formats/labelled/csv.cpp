@@ -1,8 +1,8 @@
-#include "heddle/formats/labelled/csv.hpp"
+#include "formats/labelled/csv.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/formats/labelled/table.hpp"
+#include "formats/labelled/table.hpp"
 
 namespace heddle::formats {
 

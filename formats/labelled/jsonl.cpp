@@ -1,14 +1,14 @@
-#include "heddle/formats/labelled/jsonl.hpp"
+#include "formats/labelled/jsonl.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "heddle/formats/json/members.hpp"
-#include "heddle/formats/json/value.hpp"
-#include "heddle/formats/labelled/span_json.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/json/members.hpp"
+#include "formats/json/value.hpp"
+#include "formats/labelled/span_json.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/data/examples.hpp"
-#include "heddle/formats/labelled/table.hpp"
+#include "formats/labelled/table.hpp"
+#include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
 

@@ -1,13 +1,13 @@
-#include "heddle/formats/labelled/labelled_input.hpp"
+#include "formats/labelled/labelled_input.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "heddle/formats/labelled/conll.hpp"
-#include "heddle/formats/labelled/csv.hpp"
-#include "heddle/formats/labelled/jsonl.hpp"
-#include "heddle/formats/labelled/squad.hpp"
-#include "heddle/formats/labelled/tsv.hpp"
+#include "formats/labelled/conll.hpp"
+#include "formats/labelled/csv.hpp"
+#include "formats/labelled/jsonl.hpp"
+#include "formats/labelled/squad.hpp"
+#include "formats/labelled/tsv.hpp"
 
 namespace heddle::formats {
 
@@ -28,7 +28,7 @@ struct Entry {
 constexpr Entry entries[] = {
 #define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) \
   {LabelledFormat::name, ending, texts, sentences, spans},
-#include "heddle/formats/labelled/formats.def"
+#include "formats/labelled/formats.def"
 #undef HEDDLE_LABELLED_FORMAT
 };
 

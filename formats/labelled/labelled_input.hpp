@@ -5,17 +5,17 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/data/examples.hpp"
-#include "heddle/formats/labelled/labelled_line.hpp"
-#include "heddle/formats/labelled/table.hpp"
+#include "formats/labelled/labelled_line.hpp"
+#include "formats/labelled/table.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
 
 enum class LabelledFormat {
   automatic,
 #define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) name,
-#include "heddle/formats/labelled/formats.def"
+#include "formats/labelled/formats.def"
 #undef HEDDLE_LABELLED_FORMAT
 };
 
@@ -26,7 +26,7 @@ struct heddle::Names<heddle::formats::LabelledFormat> {
   static constexpr std::pair<formats::LabelledFormat, std::string_view> list[] = {
       {formats::LabelledFormat::automatic, "auto"},
 #define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) {formats::LabelledFormat::name, #name},
-#include "heddle/formats/labelled/formats.def"
+#include "formats/labelled/formats.def"
 #undef HEDDLE_LABELLED_FORMAT
   };
 };
@@ -36,7 +36,7 @@ namespace heddle::formats {
 // Of file names: " .tsv .csv …".
 inline constexpr const char* labelled_endings =
 #define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) " " ending
-#include "heddle/formats/labelled/formats.def"
+#include "formats/labelled/formats.def"
 #undef HEDDLE_LABELLED_FORMAT
     ;
 

@@ -1,10 +1,10 @@
-#include "heddle/formats/labelled/labelled_line.hpp"
+#include "formats/labelled/labelled_line.hpp"
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/data/label_set.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/data/label_set.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

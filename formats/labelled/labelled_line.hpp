@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/data/examples.hpp"
-#include "heddle/formats/files/lines.hpp"
+#include "formats/files/lines.hpp"
+#include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/labelled/marked_words.hpp"
+#include "formats/labelled/marked_words.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/data/examples.hpp"
-#include "heddle/formats/labelled/labelled_line.hpp"
+#include "formats/labelled/labelled_line.hpp"
+#include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
 

@@ -1,13 +1,13 @@
-#include "heddle/formats/labelled/span_json.hpp"
+#include "formats/labelled/span_json.hpp"
 
 #include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <utility>
 
-#include "heddle/formats/json/value.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "formats/json/value.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/examples.hpp"
-#include "heddle/formats/json/node.hpp"
-#include "heddle/formats/labelled/labelled_line.hpp"
+#include "formats/json/node.hpp"
+#include "formats/labelled/labelled_line.hpp"
+#include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
 

@@ -1,11 +1,11 @@
-#include "heddle/formats/labelled/squad.hpp"
+#include "formats/labelled/squad.hpp"
 
 #include <memory>
 #include <string>
 
-#include "heddle/formats/json/value.hpp"
-#include "heddle/formats/labelled/span_json.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/json/value.hpp"
+#include "formats/labelled/span_json.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -1,12 +1,12 @@
-#include "heddle/formats/labelled/table.hpp"
+#include "formats/labelled/table.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 

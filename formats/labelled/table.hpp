@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/data/examples.hpp"
-#include "heddle/formats/labelled/labelled_line.hpp"
+#include "formats/labelled/labelled_line.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/labelled/tsv.hpp"
+#include "formats/labelled/tsv.hpp"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-#include "heddle/formats/sentencepiece/message.hpp"
+#include "formats/sentencepiece/message.hpp"
 
 #include <bit>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

@@ -1,10 +1,10 @@
-#include "heddle/formats/sentencepiece/model_proto.hpp"
+#include "formats/sentencepiece/model_proto.hpp"
 
 #include <cmath>
 #include <optional>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/base/real.hpp"
-#include "heddle/formats/sentencepiece/message.hpp"
+#include "formats/sentencepiece/message.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::formats {
 

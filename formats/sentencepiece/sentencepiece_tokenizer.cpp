@@ -1,18 +1,18 @@
-#include "heddle/formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 
-#include "heddle/base/base64.hpp"
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/mapped_file.hpp"
-#include "heddle/formats/json/node.hpp"
-#include "heddle/formats/sentencepiece/model_proto.hpp"
-#include "heddle/text/charsmap.hpp"
-#include "heddle/text/sentinels.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/files/mapped_file.hpp"
+#include "formats/json/node.hpp"
+#include "formats/sentencepiece/model_proto.hpp"
+#include "libcore/base/base64.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/charsmap.hpp"
+#include "libcore/text/sentinels.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 

@@ -1,11 +1,11 @@
-#include "heddle/analysis/attention_patterns.hpp"
+#include "libcore/analysis/attention_patterns.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/base/error.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/matrix.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/matrix.hpp"
 
 namespace heddle::analysis {
 

@@ -1,8 +1,8 @@
-#include "heddle/analysis/bill.hpp"
+#include "libcore/analysis/bill.hpp"
 
 #include <cmath>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::analysis {
 

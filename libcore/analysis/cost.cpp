@@ -1,12 +1,12 @@
-#include "heddle/analysis/cost.hpp"
+#include "libcore/analysis/cost.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/nn/parts.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/profile.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/nn/parts.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/profile.hpp"
 
 namespace heddle::analysis {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/analysis/trial.hpp"
+#include "libcore/analysis/trial.hpp"
 
 namespace heddle::analysis {
 

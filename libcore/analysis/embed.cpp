@@ -1,11 +1,11 @@
-#include "heddle/analysis/embed.hpp"
+#include "libcore/analysis/embed.hpp"
 
 #include <algorithm>
 
-#include "heddle/decoding/length_batches.hpp"
-#include "heddle/ops/embedding.hpp"
-#include "heddle/ops/pooling.hpp"
-#include "heddle/tensor/exponentials.hpp"
+#include "libcore/decoding/length_batches.hpp"
+#include "libcore/ops/embedding.hpp"
+#include "libcore/ops/pooling.hpp"
+#include "libcore/tensor/exponentials.hpp"
 
 namespace heddle::analysis {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "heddle/data/alignment.hpp"
-#include "heddle/data/framing.hpp"
-#include "heddle/models/roles.hpp"
+#include "libcore/data/alignment.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/models/roles.hpp"
 
 namespace heddle::analysis {
 

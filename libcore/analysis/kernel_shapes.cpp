@@ -1,12 +1,12 @@
-#include "heddle/analysis/kernel_shapes.hpp"
+#include "libcore/analysis/kernel_shapes.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
-#include "heddle/analysis/dot.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/analysis/dot.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::analysis {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/analysis/grid.hpp"
-#include "heddle/analysis/position_shapes.hpp"
+#include "libcore/analysis/grid.hpp"
+#include "libcore/analysis/position_shapes.hpp"
 
 namespace heddle::analysis {
 

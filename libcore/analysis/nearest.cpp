@@ -1,10 +1,10 @@
-#include "heddle/analysis/nearest.hpp"
+#include "libcore/analysis/nearest.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::analysis {
 

@@ -1,10 +1,10 @@
-#include "heddle/analysis/neighbour_map.hpp"
+#include "libcore/analysis/neighbour_map.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/analysis/principal_components.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/analysis/principal_components.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::analysis {
 

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::analysis {
 

@@ -1,8 +1,8 @@
-#include "heddle/analysis/pair_bias.hpp"
+#include "libcore/analysis/pair_bias.hpp"
 
 #include <algorithm>
 
-#include "heddle/analysis/sentence_likelihood.hpp"
+#include "libcore/analysis/sentence_likelihood.hpp"
 
 namespace heddle::analysis {
 

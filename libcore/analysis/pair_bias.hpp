@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/data/bias_tests.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/data/bias_tests.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::analysis {
 

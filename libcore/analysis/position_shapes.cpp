@@ -1,4 +1,4 @@
-#include "heddle/analysis/position_shapes.hpp"
+#include "libcore/analysis/position_shapes.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/analysis/grid.hpp"
-#include "heddle/attention/attention.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/analysis/grid.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle::analysis {
 

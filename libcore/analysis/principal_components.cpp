@@ -1,12 +1,12 @@
-#include "heddle/analysis/principal_components.hpp"
+#include "libcore/analysis/principal_components.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "heddle/analysis/dot.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/analysis/dot.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::analysis {
 

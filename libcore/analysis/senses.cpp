@@ -1,4 +1,4 @@
-#include "heddle/analysis/senses.hpp"
+#include "libcore/analysis/senses.hpp"
 
 #include <algorithm>
 #include <map>

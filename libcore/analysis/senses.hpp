@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "heddle/analysis/nearest.hpp"
+#include "libcore/analysis/nearest.hpp"
 
 namespace heddle::analysis {
 

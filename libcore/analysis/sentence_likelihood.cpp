@@ -1,4 +1,4 @@
-#include "heddle/analysis/sentence_likelihood.hpp"
+#include "libcore/analysis/sentence_likelihood.hpp"
 
 #include <numeric>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/decoding/zero_shot.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/decoding/zero_shot.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::analysis {
 

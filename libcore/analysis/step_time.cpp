@@ -1,13 +1,13 @@
-#include "heddle/analysis/step_time.hpp"
+#include "libcore/analysis/step_time.hpp"
 
 #include <algorithm>
 #include <chrono>
 
-#include "heddle/nn/parts.hpp"
-#include "heddle/tensor/limits.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/processors.hpp"
-#include "heddle/tensor/profile.hpp"
+#include "libcore/nn/parts.hpp"
+#include "libcore/tensor/limits.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/processors.hpp"
+#include "libcore/tensor/profile.hpp"
 
 namespace heddle::analysis {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "heddle/analysis/cost.hpp"
+#include "libcore/analysis/cost.hpp"
 
 namespace heddle::analysis {
 

@@ -1,11 +1,11 @@
-#include "heddle/analysis/template_bias.hpp"
+#include "libcore/analysis/template_bias.hpp"
 
 #include <algorithm>
 #include <optional>
 
-#include "heddle/analysis/sentence_likelihood.hpp"
-#include "heddle/decoding/logits.hpp"
-#include "heddle/ops/gather.hpp"
+#include "libcore/analysis/sentence_likelihood.hpp"
+#include "libcore/decoding/logits.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::analysis {
 

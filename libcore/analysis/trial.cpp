@@ -1,10 +1,10 @@
-#include "heddle/analysis/trial.hpp"
+#include "libcore/analysis/trial.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/nn/parts.hpp"
-#include "heddle/training/objectives.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/nn/parts.hpp"
+#include "libcore/training/objectives.hpp"
 
 namespace heddle::analysis {
 

@@ -3,12 +3,12 @@
 
 #include <memory>
 
-#include "heddle/data/pair_source.hpp"
-#include "heddle/data/token_source.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/nn/low_rank_options.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/data/pair_source.hpp"
+#include "libcore/data/token_source.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/nn/low_rank_options.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/trainer.hpp"
 
 namespace heddle::analysis {
 

@@ -1,10 +1,10 @@
-#include "heddle/analysis/weight_levels.hpp"
+#include "libcore/analysis/weight_levels.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::analysis {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::analysis {
 

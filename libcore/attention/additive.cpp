@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "heddle/attention/key_value_cache.hpp"
-#include "heddle/ops/additive_scores.hpp"
-#include "heddle/ops/mixing.hpp"
+#include "libcore/attention/key_value_cache.hpp"
+#include "libcore/ops/additive_scores.hpp"
+#include "libcore/ops/mixing.hpp"
 
 namespace heddle {
 

@@ -1,15 +1,15 @@
-#include "heddle/attention/attention.hpp"
+#include "libcore/attention/attention.hpp"
 
 #include <map>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 
 #define HEDDLE_ATTENTION(variant, type, summary) \
   std::unique_ptr<Attention> make_##type(Settings& settings, const AttentionScopes& scopes, HeadShape shape);
-#include "heddle/attention/variants.def"
+#include "libcore/attention/variants.def"
 #undef HEDDLE_ATTENTION
 
 namespace {
@@ -60,7 +60,7 @@ Index steady_length(Index length) {
 const std::vector<AttentionVariant>& attention_variants() {
   static const std::vector<AttentionVariant> variants = {
 #define HEDDLE_ATTENTION(variant, type, summary) {#variant, summary, settings_of(#variant, make_##type)},
-#include "heddle/attention/variants.def"
+#include "libcore/attention/variants.def"
 #undef HEDDLE_ATTENTION
   };
   return variants;
@@ -71,7 +71,7 @@ std::unique_ptr<Attention> make_attention(const std::string& text, const Attenti
   std::unique_ptr<Attention> made;
 #define HEDDLE_ATTENTION(variant, type, summary) \
   if (settings.name() == #variant) made = make_##type(settings, scopes, shape);
-#include "heddle/attention/variants.def"
+#include "libcore/attention/variants.def"
 #undef HEDDLE_ATTENTION
   if (made == nullptr) {
     std::vector<std::string> names;

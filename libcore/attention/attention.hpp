@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/base/settings.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/ops/attention.hpp"
-#include "heddle/ops/pass.hpp"
-#include "heddle/ops/segment_bias.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/base/settings.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/ops/attention.hpp"
+#include "libcore/ops/pass.hpp"
+#include "libcore/ops/segment_bias.hpp"
 
 namespace heddle {
 

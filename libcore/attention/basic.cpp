@@ -1,8 +1,8 @@
 // Attention without parameters: y_i = sum_j w_ij x_j, w_ij = softmax_j(x_i . x_j), no scale and no projections; with
 // several heads, each has its own columns of x (SPEC 1.1). Where states attend to those of another sequence, x_j is one
 // of these.
-#include "heddle/attention/fused_call.hpp"
-#include "heddle/attention/key_value_cache.hpp"
+#include "libcore/attention/fused_call.hpp"
+#include "libcore/attention/key_value_cache.hpp"
 
 namespace heddle {
 

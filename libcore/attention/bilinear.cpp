@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "heddle/attention/fused_call.hpp"
-#include "heddle/attention/key_value_cache.hpp"
-#include "heddle/ops/head_product.hpp"
+#include "libcore/attention/fused_call.hpp"
+#include "libcore/attention/key_value_cache.hpp"
+#include "libcore/ops/head_product.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 // Setting: scale, 1 / sqrt(key_width) by default; T5 has 1.
 #include <cmath>
 
-#include "heddle/attention/fused_call.hpp"
-#include "heddle/attention/key_value_cache.hpp"
+#include "libcore/attention/fused_call.hpp"
+#include "libcore/attention/key_value_cache.hpp"
 
 namespace heddle {
 

@@ -6,8 +6,8 @@
 // The weights of a query whose keys are all far from it sum to much less than 1: its result is then nearly zero.
 #include <utility>
 
-#include "heddle/attention/key_value_cache.hpp"
-#include "heddle/ops/fourier_attention.hpp"
+#include "libcore/attention/key_value_cache.hpp"
+#include "libcore/ops/fourier_attention.hpp"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
-#include "heddle/attention/fused_call.hpp"
+#include "libcore/attention/fused_call.hpp"
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/batched_matmul.hpp"
-#include "heddle/ops/concatenate.hpp"
-#include "heddle/ops/mixing.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/batched_matmul.hpp"
+#include "libcore/ops/concatenate.hpp"
+#include "libcore/ops/mixing.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // Variants whose weights are a softmax of products: how fused attention computes a call of them.
 #pragma once
 
-#include "heddle/attention/attention.hpp"
+#include "libcore/attention/attention.hpp"
 
 namespace heddle {
 

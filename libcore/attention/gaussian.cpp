@@ -9,9 +9,9 @@
 #include <cmath>
 #include <utility>
 
-#include "heddle/attention/fused_call.hpp"
-#include "heddle/attention/key_value_cache.hpp"
-#include "heddle/ops/distance_products.hpp"
+#include "libcore/attention/fused_call.hpp"
+#include "libcore/attention/key_value_cache.hpp"
+#include "libcore/ops/distance_products.hpp"
 
 namespace heddle {
 

@@ -1,10 +1,10 @@
-#include "heddle/attention/key_value_cache.hpp"
+#include "libcore/attention/key_value_cache.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle {
 

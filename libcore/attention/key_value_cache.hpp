@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "heddle/attention/attention.hpp"
+#include "libcore/attention/attention.hpp"
 
 namespace heddle {
 

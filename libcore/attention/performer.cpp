@@ -15,9 +15,9 @@
 #include <mutex>
 #include <utility>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/ops/linear_attention.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/ops/linear_attention.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle {
 

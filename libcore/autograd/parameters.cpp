@@ -1,12 +1,12 @@
-#include "heddle/autograd/parameters.hpp"
+#include "libcore/autograd/parameters.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle {
 

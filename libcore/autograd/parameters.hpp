@@ -10,7 +10,7 @@
 #include <typeindex>
 #include <vector>
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle {
 

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/tensor/profile.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/base/base64.hpp"
+#include "libcore/base/base64.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include <utf8proc.h>
 
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 
 namespace heddle {
 

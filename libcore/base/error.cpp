@@ -1,4 +1,4 @@
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 #include <cerrno>
 #include <system_error>

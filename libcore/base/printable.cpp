@@ -1,10 +1,10 @@
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 
 namespace heddle {
 

@@ -1,12 +1,12 @@
-#include "heddle/base/settings.hpp"
+#include "libcore/base/settings.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 

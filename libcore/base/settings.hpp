@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle {
 

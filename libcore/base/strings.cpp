@@ -1,4 +1,4 @@
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 #include <algorithm>
 #include <cstdint>

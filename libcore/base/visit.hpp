@@ -26,9 +26,9 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 

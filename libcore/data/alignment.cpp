@@ -1,7 +1,7 @@
-#include "heddle/data/alignment.hpp"
+#include "libcore/data/alignment.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::data {
 

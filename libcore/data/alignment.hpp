@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::data {
 

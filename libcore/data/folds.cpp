@@ -1,11 +1,11 @@
-#include "heddle/data/folds.hpp"
+#include "libcore/data/folds.hpp"
 
 #include <algorithm>
 #include <map>
 #include <numeric>
 
-#include "heddle/base/error.hpp"
-#include "heddle/data/permutation.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/data/permutation.hpp"
 
 namespace heddle::data {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/data/held_out.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/data/held_out.hpp"
 
 namespace heddle::data {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::data {
 

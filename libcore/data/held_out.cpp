@@ -1,10 +1,10 @@
-#include "heddle/data/held_out.hpp"
+#include "libcore/data/held_out.hpp"
 
 #include <algorithm>
 #include <tuple>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 
 namespace heddle::data {
 

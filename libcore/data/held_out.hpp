@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/data/pair_source.hpp"
-#include "heddle/data/token_source.hpp"
+#include "libcore/data/pair_source.hpp"
+#include "libcore/data/token_source.hpp"
 
 namespace heddle::data {
 

@@ -1,4 +1,4 @@
-#include "heddle/data/joined_tokens.hpp"
+#include "libcore/data/joined_tokens.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/token_source.hpp"
+#include "libcore/data/token_source.hpp"
 
 namespace heddle::data {
 

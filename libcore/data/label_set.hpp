@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/data/examples.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/data/examples.hpp"
 
 namespace heddle::data {
 

@@ -1,4 +1,4 @@
-#include "heddle/data/masked_batches.hpp"
+#include "libcore/data/masked_batches.hpp"
 
 namespace heddle::data {
 

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/data/masking.hpp"
-#include "heddle/data/sample_order.hpp"
-#include "heddle/data/token_source.hpp"
+#include "libcore/data/masking.hpp"
+#include "libcore/data/sample_order.hpp"
+#include "libcore/data/token_source.hpp"
 
 namespace heddle::data {
 

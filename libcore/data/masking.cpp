@@ -1,4 +1,4 @@
-#include "heddle/data/masking.hpp"
+#include "libcore/data/masking.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/data/words.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/data/words.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::data {
 

@@ -1,11 +1,11 @@
-#include "heddle/data/noise.hpp"
+#include "libcore/data/noise.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
 #include <string_view>
 
-#include "heddle/text/sentinels.hpp"
+#include "libcore/text/sentinels.hpp"
 
 namespace heddle::data {
 

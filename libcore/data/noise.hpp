@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/data/pair_source.hpp"
-#include "heddle/data/words.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/data/pair_source.hpp"
+#include "libcore/data/words.hpp"
 
 namespace heddle::data {
 

@@ -1,4 +1,4 @@
-#include "heddle/data/noisy_pairs.hpp"
+#include "libcore/data/noisy_pairs.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/noise.hpp"
-#include "heddle/data/token_source.hpp"
+#include "libcore/data/noise.hpp"
+#include "libcore/data/token_source.hpp"
 
 namespace heddle::data {
 

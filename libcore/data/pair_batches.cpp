@@ -1,11 +1,11 @@
-#include "heddle/data/pair_batches.hpp"
+#include "libcore/data/pair_batches.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
-#include "heddle/base/random.hpp"
-#include "heddle/data/permutation.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/data/permutation.hpp"
 
 namespace heddle::data {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/data/framing.hpp"
-#include "heddle/data/pair_source.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/data/pair_source.hpp"
 
 namespace heddle::data {
 

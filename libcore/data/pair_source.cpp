@@ -1,8 +1,8 @@
-#include "heddle/data/pair_source.hpp"
+#include "libcore/data/pair_source.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::data {
 

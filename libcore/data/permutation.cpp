@@ -1,8 +1,8 @@
-#include "heddle/data/permutation.hpp"
+#include "libcore/data/permutation.hpp"
 
 #include <utility>
 
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 
 namespace heddle::data {
 

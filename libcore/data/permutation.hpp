@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::data {
 

@@ -1,10 +1,10 @@
-#include "heddle/data/sample_order.hpp"
+#include "libcore/data/sample_order.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/base/random.hpp"
-#include "heddle/data/permutation.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/data/permutation.hpp"
 
 namespace heddle::data {
 

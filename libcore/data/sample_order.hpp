@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/data/token_source.hpp"
+#include "libcore/data/token_source.hpp"
 
 namespace heddle::data {
 

@@ -1,9 +1,9 @@
-#include "heddle/data/task_examples.hpp"
+#include "libcore/data/task_examples.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "heddle/text/spelling.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::data {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/data/alignment.hpp"
-#include "heddle/data/examples.hpp"
-#include "heddle/data/framing.hpp"
-#include "heddle/data/label_set.hpp"
+#include "libcore/data/alignment.hpp"
+#include "libcore/data/examples.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/data/label_set.hpp"
 
 namespace heddle::data {
 

@@ -1,9 +1,9 @@
-#include "heddle/data/token_batches.hpp"
+#include "libcore/data/token_batches.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/random.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::data {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/data/sample_order.hpp"
-#include "heddle/data/token_source.hpp"
+#include "libcore/data/sample_order.hpp"
+#include "libcore/data/token_source.hpp"
 
 namespace heddle::data {
 

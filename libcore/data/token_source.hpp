@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::data {
 

@@ -1,9 +1,9 @@
-#include "heddle/data/words.hpp"
+#include "libcore/data/words.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-#include "heddle/text/spelling.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::data {
 

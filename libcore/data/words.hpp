@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::data {
 

@@ -1,12 +1,12 @@
-#include "heddle/decoding/beam_search.hpp"
+#include "libcore/decoding/beam_search.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
 
-#include "heddle/decoding/logits.hpp"
-#include "heddle/tensor/exponentials.hpp"
+#include "libcore/decoding/logits.hpp"
+#include "libcore/tensor/exponentials.hpp"
 
 namespace heddle::decoding {
 

@@ -1,11 +1,11 @@
-#include "heddle/decoding/best_spans.hpp"
+#include "libcore/decoding/best_spans.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <tuple>
 #include <utility>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::decoding {
 

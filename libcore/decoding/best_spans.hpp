@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::decoding {
 

@@ -1,4 +1,4 @@
-#include "heddle/decoding/constraints.hpp"
+#include "libcore/decoding/constraints.hpp"
 
 #include <algorithm>
 #include <limits>

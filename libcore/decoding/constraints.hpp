@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::decoding {
 

@@ -1,13 +1,13 @@
-#include "heddle/decoding/fill_masks.hpp"
+#include "libcore/decoding/fill_masks.hpp"
 
 #include <algorithm>
 
-#include "heddle/decoding/length_batches.hpp"
-#include "heddle/decoding/logits.hpp"
-#include "heddle/models/task_batch.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/decoding/length_batches.hpp"
+#include "libcore/decoding/logits.hpp"
+#include "libcore/models/task_batch.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::decoding {
 

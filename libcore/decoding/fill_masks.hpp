@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "heddle/data/task_examples.hpp"
-#include "heddle/decoding/likely_tokens.hpp"
-#include "heddle/models/roles.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/decoding/likely_tokens.hpp"
+#include "libcore/models/roles.hpp"
 
 namespace heddle::decoding {
 

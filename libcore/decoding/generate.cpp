@@ -1,4 +1,4 @@
-#include "heddle/decoding/generate.hpp"
+#include "libcore/decoding/generate.hpp"
 
 #include <utility>
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/decoding/constraints.hpp"
-#include "heddle/decoding/search.hpp"
+#include "libcore/decoding/constraints.hpp"
+#include "libcore/decoding/search.hpp"
 
 namespace heddle::decoding {
 

@@ -1,4 +1,4 @@
-#include "heddle/decoding/length_batches.hpp"
+#include "libcore/decoding/length_batches.hpp"
 
 #include <algorithm>
 #include <numeric>

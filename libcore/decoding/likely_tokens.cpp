@@ -1,4 +1,4 @@
-#include "heddle/decoding/likely_tokens.hpp"
+#include "libcore/decoding/likely_tokens.hpp"
 
 #include <algorithm>
 #include <cmath>

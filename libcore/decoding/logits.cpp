@@ -1,9 +1,9 @@
-#include "heddle/decoding/logits.hpp"
+#include "libcore/decoding/logits.hpp"
 
 #include <cmath>
 
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::decoding {
 

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::decoding {
 

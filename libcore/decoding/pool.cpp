@@ -1,4 +1,4 @@
-#include "heddle/decoding/pool.hpp"
+#include "libcore/decoding/pool.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,14 @@
-#include "heddle/decoding/predict.hpp"
+#include "libcore/decoding/predict.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "heddle/decoding/length_batches.hpp"
-#include "heddle/decoding/logits.hpp"
-#include "heddle/decoding/softmax.hpp"
-#include "heddle/models/task_batch.hpp"
+#include "libcore/decoding/length_batches.hpp"
+#include "libcore/decoding/logits.hpp"
+#include "libcore/decoding/softmax.hpp"
+#include "libcore/models/task_batch.hpp"
 
 namespace heddle::decoding {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/task_examples.hpp"
-#include "heddle/decoding/best_spans.hpp"
-#include "heddle/models/task_model.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/decoding/best_spans.hpp"
+#include "libcore/models/task_model.hpp"
 
 namespace heddle::decoding {
 

@@ -1,11 +1,11 @@
-#include "heddle/decoding/sampling.hpp"
+#include "libcore/decoding/sampling.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "heddle/decoding/logits.hpp"
-#include "heddle/tensor/exponentials.hpp"
+#include "libcore/decoding/logits.hpp"
+#include "libcore/tensor/exponentials.hpp"
 
 namespace heddle::decoding {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::decoding {
 

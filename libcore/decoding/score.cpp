@@ -1,15 +1,15 @@
-#include "heddle/decoding/score.hpp"
+#include "libcore/decoding/score.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
 #include <iterator>
 
-#include "heddle/decoding/length_batches.hpp"
-#include "heddle/decoding/logits.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/decoding/length_batches.hpp"
+#include "libcore/decoding/logits.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::decoding {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "heddle/decoding/likely_tokens.hpp"
-#include "heddle/models/roles.hpp"
+#include "libcore/decoding/likely_tokens.hpp"
+#include "libcore/models/roles.hpp"
 
 namespace heddle::decoding {
 

@@ -1,10 +1,10 @@
-#include "heddle/decoding/search.hpp"
+#include "libcore/decoding/search.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::decoding {
 

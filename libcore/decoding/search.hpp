@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "heddle/decoding/sampling.hpp"
-#include "heddle/models/roles.hpp"
+#include "libcore/decoding/sampling.hpp"
+#include "libcore/models/roles.hpp"
 
 namespace heddle::decoding {
 

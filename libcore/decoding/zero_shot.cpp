@@ -1,4 +1,4 @@
-#include "heddle/decoding/zero_shot.hpp"
+#include "libcore/decoding/zero_shot.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "heddle/decoding/score.hpp"
+#include "libcore/decoding/score.hpp"
 
 namespace heddle::decoding {
 

@@ -1,4 +1,4 @@
-#include "heddle/heads/classifier.hpp"
+#include "libcore/heads/classifier.hpp"
 
 namespace heddle::heads {
 

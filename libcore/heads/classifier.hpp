@@ -1,7 +1,7 @@
 // Heads that score classes, or positions, from hidden states.
 #pragma once
 
-#include "heddle/nn/linear.hpp"
+#include "libcore/nn/linear.hpp"
 
 namespace heddle::heads {
 

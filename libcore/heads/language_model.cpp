@@ -1,8 +1,8 @@
-#include "heddle/heads/language_model.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/heads/language_model.hpp"
+#include "libcore/nn/parts.hpp"
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/linear.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/linear.hpp"
 
 namespace heddle::heads {
 

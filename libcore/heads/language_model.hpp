@@ -1,8 +1,8 @@
 // The head that predicts tokens.
 #pragma once
 
-#include "heddle/heads/token_head.hpp"
-#include "heddle/nn/embedding.hpp"
+#include "libcore/heads/token_head.hpp"
+#include "libcore/nn/embedding.hpp"
 
 namespace heddle::heads {
 

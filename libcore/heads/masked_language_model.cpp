@@ -1,5 +1,5 @@
-#include "heddle/heads/masked_language_model.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/heads/masked_language_model.hpp"
+#include "libcore/nn/parts.hpp"
 
 namespace heddle::heads {
 

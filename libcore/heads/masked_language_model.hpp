@@ -1,9 +1,9 @@
 // The head that predicts masked tokens.
 #pragma once
 
-#include "heddle/heads/token_head.hpp"
-#include "heddle/nn/embedding.hpp"
-#include "heddle/nn/norm.hpp"
+#include "libcore/heads/token_head.hpp"
+#include "libcore/nn/embedding.hpp"
+#include "libcore/nn/norm.hpp"
 
 namespace heddle::heads {
 

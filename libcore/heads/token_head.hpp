@@ -1,7 +1,7 @@
 // What every head that predicts tokens can do, whichever tokens they are.
 #pragma once
 
-#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 
 namespace heddle::heads {
 

@@ -1,11 +1,11 @@
-#include "heddle/metrics/answers.hpp"
+#include "libcore/metrics/answers.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/metrics/white_space.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/metrics/white_space.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::metrics {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::metrics {
 

@@ -1,11 +1,11 @@
-#include "heddle/metrics/bootstrap.hpp"
+#include "libcore/metrics/bootstrap.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 
 namespace heddle::metrics {
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::metrics {
 

@@ -1,8 +1,8 @@
-#include "heddle/metrics/classification.hpp"
+#include "libcore/metrics/classification.hpp"
 
 #include <cmath>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::metrics {
 

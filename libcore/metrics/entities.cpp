@@ -1,9 +1,9 @@
-#include "heddle/metrics/entities.hpp"
+#include "libcore/metrics/entities.hpp"
 
 #include <algorithm>
 #include <string_view>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::metrics {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/metrics/scores.hpp"
+#include "libcore/metrics/scores.hpp"
 
 namespace heddle::metrics {
 

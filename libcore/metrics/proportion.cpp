@@ -1,8 +1,8 @@
-#include "heddle/metrics/proportion.hpp"
+#include "libcore/metrics/proportion.hpp"
 
 #include <cmath>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::metrics {
 

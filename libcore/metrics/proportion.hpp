@@ -2,7 +2,7 @@
 // that are all right are all right.
 #pragma once
 
-#include "heddle/metrics/bootstrap.hpp"
+#include "libcore/metrics/bootstrap.hpp"
 
 namespace heddle::metrics {
 

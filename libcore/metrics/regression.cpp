@@ -1,11 +1,11 @@
-#include "heddle/metrics/regression.hpp"
+#include "libcore/metrics/regression.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <vector>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::metrics {
 

@@ -8,7 +8,7 @@
 
 #include <span>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::metrics {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::metrics {
 

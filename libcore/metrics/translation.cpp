@@ -1,11 +1,11 @@
-#include "heddle/metrics/translation.hpp"
+#include "libcore/metrics/translation.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 
-#include "heddle/base/error.hpp"
-#include "heddle/metrics/white_space.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/metrics/white_space.hpp"
 
 namespace heddle::metrics {
 

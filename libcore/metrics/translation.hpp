@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::metrics {
 

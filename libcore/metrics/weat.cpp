@@ -1,11 +1,11 @@
-#include "heddle/metrics/weat.hpp"
+#include "libcore/metrics/weat.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 
 namespace heddle::metrics {
 

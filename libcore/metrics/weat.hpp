@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::metrics {
 

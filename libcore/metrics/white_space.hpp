@@ -1,7 +1,7 @@
 // White space as Python's str.split() takes it, which published evaluation programs use.
 #pragma once
 
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::metrics {
 

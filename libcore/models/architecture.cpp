@@ -1,13 +1,13 @@
-#include "heddle/models/architecture.hpp"
+#include "libcore/models/architecture.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::models {
 
 #define HEDDLE_ARCHITECTURE(name, type, summary) Architecture describe_##type();
-#include "heddle/models/architectures.def"
+#include "libcore/models/architectures.def"
 #undef HEDDLE_ARCHITECTURE
 
 namespace {
@@ -22,7 +22,7 @@ Architecture with_summary(Architecture architecture, const char* summary) {
 const std::vector<Architecture>& architectures() {
   static const std::vector<Architecture> list = {
 #define HEDDLE_ARCHITECTURE(name, type, summary) with_summary(describe_##type(), summary),
-#include "heddle/models/architectures.def"
+#include "libcore/models/architectures.def"
 #undef HEDDLE_ARCHITECTURE
   };
   return list;
@@ -35,7 +35,7 @@ bool Architecture::plays(std::string_view role) const {
 std::vector<std::string> architecture_names() {
   return {
 #define HEDDLE_ARCHITECTURE(name, type, summary) #name,
-#include "heddle/models/architectures.def"
+#include "libcore/models/architectures.def"
 #undef HEDDLE_ARCHITECTURE
   };
 }

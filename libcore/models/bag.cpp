@@ -21,10 +21,10 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/nn/embedding.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/segment_sum.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/nn/embedding.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/segment_sum.hpp"
 
 namespace heddle::models {
 

@@ -8,12 +8,12 @@
 // Its contextual vectors are h^0_k = [x_k; x_k] and h^l_k = [f^l_k; b^l_k]. Source: Peters et al. 2018, "Deep
 // contextualized word representations", 3.1 and 3.2 (SPEC 5.5), whose character convolutions are left out: tokens are
 // pieces with embeddings of their own. Its layers project what the cells give: Sak et al. 2014.
-#include "heddle/heads/language_model.hpp"
-#include "heddle/models/architecture.hpp"
-#include "heddle/nn/embedding.hpp"
-#include "heddle/nn/recurrent.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/concatenate.hpp"
+#include "libcore/heads/language_model.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/nn/embedding.hpp"
+#include "libcore/nn/recurrent.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/concatenate.hpp"
 
 namespace heddle::models {
 

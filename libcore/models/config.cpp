@@ -1,11 +1,11 @@
-#include "heddle/models/config.hpp"
+#include "libcore/models/config.hpp"
 
 #include <algorithm>
 #include <map>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/stack.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/stack.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle::models {
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/models/sequences.hpp"
-#include "heddle/nn/block.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/models/sequences.hpp"
+#include "libcore/nn/block.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle::models {
 

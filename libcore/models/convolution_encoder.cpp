@@ -12,13 +12,13 @@
 #include <cmath>
 #include <map>
 
-#include "heddle/base/error.hpp"
-#include "heddle/models/source_encoder.hpp"
-#include "heddle/nn/parts.hpp"
-#include "heddle/ops/activation.hpp"
-#include "heddle/ops/concatenate.hpp"
-#include "heddle/ops/convolution.hpp"
-#include "heddle/ops/gather.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/models/source_encoder.hpp"
+#include "libcore/nn/parts.hpp"
+#include "libcore/ops/activation.hpp"
+#include "libcore/ops/concatenate.hpp"
+#include "libcore/ops/convolution.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::models {
 

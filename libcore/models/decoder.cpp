@@ -1,9 +1,9 @@
-#include "heddle/models/decoder.hpp"
+#include "libcore/models/decoder.hpp"
 
 #include <algorithm>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 namespace heddle::models {
 

@@ -1,8 +1,8 @@
 // The decoder-only transformer: a stack of causal blocks that predicts each next token (GPT; SPEC 4.2).
 #pragma once
 
-#include "heddle/heads/language_model.hpp"
-#include "heddle/models/stack_model.hpp"
+#include "libcore/heads/language_model.hpp"
+#include "libcore/models/stack_model.hpp"
 
 namespace heddle::models {
 

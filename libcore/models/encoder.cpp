@@ -1,10 +1,10 @@
-#include "heddle/models/encoder.hpp"
+#include "libcore/models/encoder.hpp"
 
 #include <algorithm>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/nn/parts.hpp"
-#include "heddle/ops/gather.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/nn/parts.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::models {
 

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "heddle/heads/masked_language_model.hpp"
-#include "heddle/models/stack_model.hpp"
+#include "libcore/heads/masked_language_model.hpp"
+#include "libcore/models/stack_model.hpp"
 
 namespace heddle::models {
 

@@ -2,9 +2,9 @@
 // encoder's last hidden states, predicts each next token of the target (Vaswani et al. 2017; SPEC 4.1 and 1.5).
 #pragma once
 
-#include "heddle/heads/language_model.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/models/stack.hpp"
+#include "libcore/heads/language_model.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/models/stack.hpp"
 
 namespace heddle::models {
 

@@ -1,9 +1,9 @@
 // The recurrent language model: layers of cells that predict each next token (SPEC 5.2).
-#include "heddle/heads/language_model.hpp"
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/recurrent_state.hpp"
-#include "heddle/nn/embedding.hpp"
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/heads/language_model.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/recurrent_state.hpp"
+#include "libcore/nn/embedding.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 namespace heddle::models {
 

@@ -1,4 +1,4 @@
-#include "heddle/models/model.hpp"
+#include "libcore/models/model.hpp"
 
 namespace heddle::models {
 

@@ -3,9 +3,9 @@
 
 #include <memory>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/models/config.hpp"
-#include "heddle/models/roles.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/models/roles.hpp"
 
 namespace heddle::models {
 

@@ -1,7 +1,7 @@
-#include "heddle/models/presets.hpp"
+#include "libcore/models/presets.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/models/architecture.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/architecture.hpp"
 
 namespace heddle::models {
 

@@ -1,7 +1,7 @@
 // Shapes of known models, by name: those that the architectures list.
 #pragma once
 
-#include "heddle/models/architecture.hpp"
+#include "libcore/models/architecture.hpp"
 
 namespace heddle::models {
 

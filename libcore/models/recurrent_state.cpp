@@ -1,4 +1,4 @@
-#include "heddle/models/recurrent_state.hpp"
+#include "libcore/models/recurrent_state.hpp"
 
 #include <algorithm>
 

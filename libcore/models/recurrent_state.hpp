@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "heddle/nn/recurrent.hpp"
+#include "libcore/nn/recurrent.hpp"
 
 namespace heddle::models {
 

@@ -1,10 +1,10 @@
-#include "heddle/models/rnn.hpp"
+#include "libcore/models/rnn.hpp"
 
 #include <cmath>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/recurrent_state.hpp"
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/recurrent_state.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 namespace heddle::models {
 

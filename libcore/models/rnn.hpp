@@ -2,10 +2,10 @@
 // source or attends to the states of its tokens, predicts each next token of the target (SPEC 5).
 #pragma once
 
-#include "heddle/heads/language_model.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/models/rnn_decoder.hpp"
-#include "heddle/nn/embedding.hpp"
+#include "libcore/heads/language_model.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/models/rnn_decoder.hpp"
+#include "libcore/nn/embedding.hpp"
 
 namespace heddle::models {
 

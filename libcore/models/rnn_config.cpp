@@ -1,7 +1,7 @@
-#include "heddle/models/rnn_config.hpp"
+#include "libcore/models/rnn_config.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/models/source_encoder.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/source_encoder.hpp"
 
 namespace heddle::models {
 

@@ -1,8 +1,8 @@
 // The shape of recurrent sequence-to-sequence models.
 #pragma once
 
-#include "heddle/models/config.hpp"
-#include "heddle/ops/cell.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/ops/cell.hpp"
 
 namespace heddle::models {
 

@@ -1,12 +1,12 @@
-#include "heddle/models/rnn_decoder.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/models/rnn_decoder.hpp"
+#include "libcore/nn/parts.hpp"
 
 #include <cmath>
 
-#include "heddle/ops/activation.hpp"
-#include "heddle/ops/concatenate.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/ops/maxout.hpp"
+#include "libcore/ops/activation.hpp"
+#include "libcore/ops/concatenate.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/ops/maxout.hpp"
 
 namespace heddle::models {
 

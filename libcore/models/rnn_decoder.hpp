@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/models/source_encoder.hpp"
-#include "heddle/nn/source_attention.hpp"
+#include "libcore/models/source_encoder.hpp"
+#include "libcore/nn/source_attention.hpp"
 
 namespace heddle::models {
 

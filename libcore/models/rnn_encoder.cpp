@@ -1,6 +1,6 @@
-#include "heddle/models/rnn_encoder.hpp"
+#include "libcore/models/rnn_encoder.hpp"
 
-#include "heddle/ops/concatenate.hpp"
+#include "libcore/ops/concatenate.hpp"
 
 namespace heddle::models {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/models/source_encoder.hpp"
+#include "libcore/models/source_encoder.hpp"
 
 namespace heddle::models {
 

@@ -1,10 +1,10 @@
-#include "heddle/models/roles.hpp"
+#include "libcore/models/roles.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/models/architecture.hpp"
-#include "heddle/ops/gather.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::models {
 

@@ -11,11 +11,11 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/heads/token_head.hpp"
-#include "heddle/models/sequences.hpp"
-#include "heddle/nn/multi_head_attention.hpp"
-#include "heddle/ops/pass.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/heads/token_head.hpp"
+#include "libcore/models/sequences.hpp"
+#include "libcore/nn/multi_head_attention.hpp"
+#include "libcore/ops/pass.hpp"
 
 namespace heddle::models {
 

@@ -1,4 +1,4 @@
-#include "heddle/models/sequences.hpp"
+#include "libcore/models/sequences.hpp"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::models {
 

@@ -1,13 +1,13 @@
-#include "heddle/models/source_encoder.hpp"
+#include "libcore/models/source_encoder.hpp"
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle::models {
 
 #define HEDDLE_SOURCE_ENCODER(name, type, summary) SourceEncoderKind describe_##type();
-#include "heddle/models/source_encoders.def"
+#include "libcore/models/source_encoders.def"
 #undef HEDDLE_SOURCE_ENCODER
 
 namespace {
@@ -23,7 +23,7 @@ SourceEncoderKind named(SourceEncoderKind kind, const char* name, const char* su
 const std::vector<SourceEncoderKind>& source_encoders() {
   static const std::vector<SourceEncoderKind> list = {
 #define HEDDLE_SOURCE_ENCODER(name, type, summary) named(describe_##type(), #name, summary),
-#include "heddle/models/source_encoders.def"
+#include "libcore/models/source_encoders.def"
 #undef HEDDLE_SOURCE_ENCODER
   };
   return list;

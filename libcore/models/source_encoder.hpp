@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/settings.hpp"
-#include "heddle/models/rnn_config.hpp"
-#include "heddle/models/roles.hpp"
-#include "heddle/nn/recurrent.hpp"
+#include "libcore/base/settings.hpp"
+#include "libcore/models/rnn_config.hpp"
+#include "libcore/models/roles.hpp"
+#include "libcore/nn/recurrent.hpp"
 
 namespace heddle::models {
 

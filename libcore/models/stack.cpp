@@ -1,9 +1,9 @@
-#include "heddle/models/stack.hpp"
+#include "libcore/models/stack.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/gather.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::models {
 

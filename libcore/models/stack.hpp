@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/models/config.hpp"
-#include "heddle/models/roles.hpp"
-#include "heddle/nn/embeddings.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/models/roles.hpp"
+#include "libcore/nn/embeddings.hpp"
 
 namespace heddle::models {
 

@@ -1,6 +1,6 @@
-#include "heddle/models/stack_model.hpp"
+#include "libcore/models/stack_model.hpp"
 
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/parts.hpp"
 
 namespace heddle::models {
 

@@ -2,8 +2,8 @@
 // SPEC 4.2; BERT, SPEC 4.3).
 #pragma once
 
-#include "heddle/models/model.hpp"
-#include "heddle/models/stack.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/models/stack.hpp"
 
 namespace heddle::models {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::models {
 

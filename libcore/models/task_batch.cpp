@@ -1,4 +1,4 @@
-#include "heddle/models/task_batch.hpp"
+#include "libcore/models/task_batch.hpp"
 
 #include <algorithm>
 

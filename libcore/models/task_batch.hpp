@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "heddle/data/task_examples.hpp"
-#include "heddle/models/sequences.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/models/sequences.hpp"
 
 namespace heddle::models {
 

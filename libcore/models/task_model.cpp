@@ -1,10 +1,10 @@
-#include "heddle/models/task_model.hpp"
+#include "libcore/models/task_model.hpp"
 
 #include <cmath>
 
-#include "heddle/ops/gather.hpp"
-#include "heddle/ops/layer_mix.hpp"
-#include "heddle/ops/pooling.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/ops/layer_mix.hpp"
+#include "libcore/ops/pooling.hpp"
 
 namespace heddle::models {
 

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "heddle/data/task_examples.hpp"
-#include "heddle/heads/classifier.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/models/task.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/heads/classifier.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/models/task.hpp"
 
 namespace heddle::models {
 

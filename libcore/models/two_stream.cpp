@@ -1,9 +1,9 @@
-#include "heddle/models/two_stream.hpp"
+#include "libcore/models/two_stream.hpp"
 
 #include <algorithm>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/ops/embedding.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/ops/embedding.hpp"
 
 namespace heddle::models {
 

@@ -2,8 +2,8 @@
 // 2019, "XLNet"; SPEC 4.6).
 #pragma once
 
-#include "heddle/heads/language_model.hpp"
-#include "heddle/models/stack_model.hpp"
+#include "libcore/heads/language_model.hpp"
+#include "libcore/models/stack_model.hpp"
 
 namespace heddle::models {
 

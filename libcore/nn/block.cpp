@@ -1,8 +1,8 @@
-#include "heddle/nn/block.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/block.hpp"
+#include "libcore/nn/parts.hpp"
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/gather.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::nn {
 

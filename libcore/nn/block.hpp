@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "heddle/nn/feed_forward.hpp"
-#include "heddle/nn/multi_head_attention.hpp"
-#include "heddle/nn/norm.hpp"
+#include "libcore/nn/feed_forward.hpp"
+#include "libcore/nn/multi_head_attention.hpp"
+#include "libcore/nn/norm.hpp"
 
 namespace heddle {
 

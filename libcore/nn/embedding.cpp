@@ -1,7 +1,7 @@
-#include "heddle/nn/embedding.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/embedding.hpp"
+#include "libcore/nn/parts.hpp"
 
-#include "heddle/ops/embedding.hpp"
+#include "libcore/ops/embedding.hpp"
 
 namespace heddle::nn {
 

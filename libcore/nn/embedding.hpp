@@ -1,7 +1,7 @@
 // A vector for each token.
 #pragma once
 
-#include "heddle/autograd/parameters.hpp"
+#include "libcore/autograd/parameters.hpp"
 
 namespace heddle::nn {
 

@@ -1,9 +1,9 @@
-#include "heddle/nn/embeddings.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/embeddings.hpp"
+#include "libcore/nn/parts.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 
 namespace heddle::nn {
 

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/nn/embedding.hpp"
-#include "heddle/nn/norm.hpp"
-#include "heddle/ops/pass.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/nn/embedding.hpp"
+#include "libcore/nn/norm.hpp"
+#include "libcore/ops/pass.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle::nn {
 

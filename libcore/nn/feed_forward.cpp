@@ -1,7 +1,7 @@
-#include "heddle/nn/feed_forward.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/feed_forward.hpp"
+#include "libcore/nn/parts.hpp"
 
-#include "heddle/ops/gate.hpp"
+#include "libcore/ops/gate.hpp"
 
 namespace heddle::nn {
 

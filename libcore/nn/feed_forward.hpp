@@ -1,10 +1,10 @@
 // The position-wise network of a block.
 #pragma once
 
-#include "heddle/nn/linear.hpp"
-#include "heddle/nn/stacked_linear.hpp"
-#include "heddle/ops/activation.hpp"
-#include "heddle/ops/pass.hpp"
+#include "libcore/nn/linear.hpp"
+#include "libcore/nn/stacked_linear.hpp"
+#include "libcore/ops/activation.hpp"
+#include "libcore/ops/pass.hpp"
 
 namespace heddle::nn {
 

@@ -1,10 +1,10 @@
-#include "heddle/nn/head_projections.hpp"
+#include "libcore/nn/head_projections.hpp"
 
 #include <cmath>
 #include <string>
 
-#include "heddle/ops/gather.hpp"
-#include "heddle/ops/head_product.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/ops/head_product.hpp"
 
 namespace heddle::nn {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/nn/stacked_linear.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/nn/stacked_linear.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/nn/linear.hpp"
+#include "libcore/nn/linear.hpp"
 
 #include <cmath>
 

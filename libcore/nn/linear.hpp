@@ -1,9 +1,9 @@
 // y = x W^T + b, with W + alpha / rank B A in place of W where there is an adapter.
 #pragma once
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/nn/low_rank.hpp"
-#include "heddle/ops/linear.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/nn/low_rank.hpp"
+#include "libcore/ops/linear.hpp"
 
 namespace heddle::nn {
 

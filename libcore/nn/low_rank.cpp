@@ -1,4 +1,4 @@
-#include "heddle/nn/low_rank.hpp"
+#include "libcore/nn/low_rank.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -4,10 +4,10 @@
 #include <limits>
 #include <optional>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/nn/low_rank_options.hpp"
-#include "heddle/ops/low_rank.hpp"
-#include "heddle/ops/pass.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/nn/low_rank_options.hpp"
+#include "libcore/ops/low_rank.hpp"
+#include "libcore/ops/pass.hpp"
 
 namespace heddle::nn {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle {
 

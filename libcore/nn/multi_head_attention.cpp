@@ -1,10 +1,10 @@
-#include "heddle/nn/multi_head_attention.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/multi_head_attention.hpp"
+#include "libcore/nn/parts.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/concatenate.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/concatenate.hpp"
 
 namespace heddle::nn {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/nn/head_projections.hpp"
-#include "heddle/nn/relative_segments.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/nn/head_projections.hpp"
+#include "libcore/nn/relative_segments.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle::nn {
 

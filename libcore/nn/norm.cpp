@@ -1,8 +1,8 @@
-#include "heddle/nn/norm.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/norm.hpp"
+#include "libcore/nn/parts.hpp"
 
-#include "heddle/ops/norm.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/ops/norm.hpp"
+#include "libcore/tensor/precision.hpp"
 
 namespace heddle::nn {
 

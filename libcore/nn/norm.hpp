@@ -1,9 +1,9 @@
 // Normalisation with learned gain and bias.
 #pragma once
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/nn/linear.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/nn/linear.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/parts.hpp"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
-#include "heddle/nn/recurrent.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/recurrent.hpp"
+#include "libcore/nn/parts.hpp"
 
-#include "heddle/ops/concatenate.hpp"
+#include "libcore/ops/concatenate.hpp"
 
 namespace heddle::nn {
 

@@ -1,8 +1,8 @@
 // A layer of recurrent cells.
 #pragma once
 
-#include "heddle/nn/linear.hpp"
-#include "heddle/ops/recurrent.hpp"
+#include "libcore/nn/linear.hpp"
+#include "libcore/ops/recurrent.hpp"
 
 namespace heddle::nn {
 

@@ -1,7 +1,7 @@
-#include "heddle/nn/relative_segments.hpp"
+#include "libcore/nn/relative_segments.hpp"
 
-#include "heddle/ops/attention_offsets.hpp"
-#include "heddle/ops/heads.hpp"
+#include "libcore/ops/attention_offsets.hpp"
+#include "libcore/ops/heads.hpp"
 
 namespace heddle::nn {
 

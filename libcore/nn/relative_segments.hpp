@@ -1,8 +1,8 @@
 // Attention by whether two tokens are of one segment.
 #pragma once
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/ops/segment_bias.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/ops/segment_bias.hpp"
 
 namespace heddle::nn {
 

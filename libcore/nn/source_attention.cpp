@@ -1,10 +1,10 @@
-#include "heddle/nn/source_attention.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/source_attention.hpp"
+#include "libcore/nn/parts.hpp"
 
-#include "heddle/ops/additive_scores.hpp"
-#include "heddle/ops/batched_matmul.hpp"
-#include "heddle/ops/concatenate.hpp"
-#include "heddle/ops/softmax.hpp"
+#include "libcore/ops/additive_scores.hpp"
+#include "libcore/ops/batched_matmul.hpp"
+#include "libcore/ops/concatenate.hpp"
+#include "libcore/ops/softmax.hpp"
 
 namespace heddle::nn {
 

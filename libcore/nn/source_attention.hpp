@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/nn/linear.hpp"
+#include "libcore/nn/linear.hpp"
 
 namespace heddle::nn {
 

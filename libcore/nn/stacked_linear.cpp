@@ -1,4 +1,4 @@
-#include "heddle/nn/stacked_linear.hpp"
+#include "libcore/nn/stacked_linear.hpp"
 
 namespace heddle::nn {
 

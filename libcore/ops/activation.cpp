@@ -1,8 +1,8 @@
-#include "heddle/ops/activation.hpp"
+#include "libcore/ops/activation.hpp"
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::ops {
 

@@ -1,8 +1,8 @@
 // Element-wise non-linearities.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/autograd/tape.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle {
 

@@ -1,11 +1,11 @@
-#include "heddle/ops/additive_scores.hpp"
+#include "libcore/ops/additive_scores.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/attention_problem.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/attention_problem.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -1,11 +1,11 @@
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -1,10 +1,10 @@
-#include "heddle/ops/attention.hpp"
+#include "libcore/ops/attention.hpp"
 
 #include <utility>
 
-#include "heddle/ops/attention_passes.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/attention_passes.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "heddle/autograd/tape.hpp"
-#include "heddle/ops/attention_offsets.hpp"
-#include "heddle/ops/mask.hpp"
+#include "libcore/autograd/tape.hpp"
+#include "libcore/ops/attention_offsets.hpp"
+#include "libcore/ops/mask.hpp"
 
 namespace heddle::ops {
 

@@ -1,5 +1,5 @@
-#include "heddle/ops/attention_passes.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/attention_passes.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -1,10 +1,10 @@
-#include "heddle/ops/attention_offsets.hpp"
+#include "libcore/ops/attention_offsets.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/attention_problem.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/attention_problem.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

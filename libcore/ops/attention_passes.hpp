@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "heddle/ops/attention_tiles.hpp"
+#include "libcore/ops/attention_tiles.hpp"
 
 namespace heddle::ops {
 

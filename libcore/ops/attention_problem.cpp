@@ -1,4 +1,4 @@
-#include "heddle/ops/attention_problem.hpp"
+#include "libcore/ops/attention_problem.hpp"
 
 #include <algorithm>
 

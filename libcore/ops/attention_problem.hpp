@@ -1,8 +1,8 @@
 // One call of fused attention: its tensors, sizes and options, checked. Inside operations of attention only.
 #pragma once
 
-#include "heddle/ops/attention.hpp"
-#include "heddle/tensor/matrix.hpp"
+#include "libcore/ops/attention.hpp"
+#include "libcore/tensor/matrix.hpp"
 
 namespace heddle::ops {
 

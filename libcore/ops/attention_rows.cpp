@@ -1,9 +1,9 @@
-#include "heddle/ops/attention_rows.hpp"
+#include "libcore/ops/attention_rows.hpp"
 
 #include <limits>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::ops {
 

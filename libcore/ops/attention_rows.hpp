@@ -1,7 +1,7 @@
 // Kernels of attention for one row of scores, or for rows of keys and values. Inside operations of attention only.
 #pragma once
 
-#include "heddle/tensor/dtype.hpp"
+#include "libcore/tensor/dtype.hpp"
 
 namespace heddle::ops {
 

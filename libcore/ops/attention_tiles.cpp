@@ -1,4 +1,4 @@
-#include "heddle/ops/attention_tiles.hpp"
+#include "libcore/ops/attention_tiles.hpp"
 
 #include <algorithm>
 #include <utility>

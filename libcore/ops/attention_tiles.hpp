@@ -7,9 +7,9 @@
 #include <limits>
 #include <vector>
 
-#include "heddle/ops/attention_problem.hpp"
-#include "heddle/ops/attention_rows.hpp"
-#include "heddle/tensor/operand.hpp"
+#include "libcore/ops/attention_problem.hpp"
+#include "libcore/ops/attention_rows.hpp"
+#include "libcore/tensor/operand.hpp"
 
 namespace heddle::ops {
 

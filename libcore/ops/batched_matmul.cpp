@@ -1,11 +1,11 @@
-#include "heddle/ops/batched_matmul.hpp"
+#include "libcore/ops/batched_matmul.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/operand.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/operand.hpp"
 
 namespace heddle::ops {
 

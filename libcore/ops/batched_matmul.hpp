@@ -1,7 +1,7 @@
 // Products of many matrices.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

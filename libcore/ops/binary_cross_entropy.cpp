@@ -1,4 +1,4 @@
-#include "heddle/ops/binary_cross_entropy.hpp"
+#include "libcore/ops/binary_cross_entropy.hpp"
 
 #include <algorithm>
 #include <cmath>

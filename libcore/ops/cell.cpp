@@ -1,12 +1,12 @@
-#include "heddle/ops/cell.hpp"
+#include "libcore/ops/cell.hpp"
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::ops {
 
 #define HEDDLE_CELL(name, summary) Cell describe_##name##_cell();
-#include "heddle/ops/cells.def"
+#include "libcore/ops/cells.def"
 #undef HEDDLE_CELL
 
 namespace {
@@ -22,7 +22,7 @@ Cell named(Cell cell, const char* name, const char* summary) {
 const std::vector<Cell>& cells() {
   static const std::vector<Cell> list = {
 #define HEDDLE_CELL(name, summary) named(describe_##name##_cell(), #name, summary),
-#include "heddle/ops/cells.def"
+#include "libcore/ops/cells.def"
 #undef HEDDLE_CELL
   };
   return list;

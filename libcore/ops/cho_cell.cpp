@@ -6,9 +6,9 @@
 // with U_n, which therefore comes after the other gates (SPEC 5.3). Bahdanau et al. 2015 have 1 - z in place of z.
 // Backward: da_n = du_n = dh (1 - z) (1 - n^2), da_z = du_z = dh (h_{t-1} - n) z (1 - z), and with the gradient dg =
 // U_n^T du_n of g = r h_{t-1}: da_r = du_r = dg h_{t-1} r (1 - r), dh_{t-1} = dh z + dg r besides U_rz^T du.
-#include "heddle/ops/cell.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/ops/cell.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::ops {
 

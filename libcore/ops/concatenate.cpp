@@ -1,4 +1,4 @@
-#include "heddle/ops/concatenate.hpp"
+#include "libcore/ops/concatenate.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
-#include "heddle/ops/convolution.hpp"
+#include "libcore/ops/convolution.hpp"
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::ops {
 

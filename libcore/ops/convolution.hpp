@@ -1,7 +1,7 @@
 // Convolution over time of every feature with a kernel of its own.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

@@ -1,15 +1,15 @@
-#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <numeric>
 #include <utility>
 
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/math.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/math.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

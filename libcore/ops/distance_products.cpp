@@ -1,10 +1,10 @@
-#include "heddle/ops/distance_products.hpp"
+#include "libcore/ops/distance_products.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::ops {
 

@@ -1,9 +1,9 @@
-#include "heddle/ops/dropout.hpp"
+#include "libcore/ops/dropout.hpp"
 
 #include <algorithm>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "heddle/autograd/tape.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/autograd/tape.hpp"
+#include "libcore/base/random.hpp"
 
 namespace heddle::ops {
 

@@ -1,8 +1,8 @@
-#include "heddle/ops/embedding.hpp"
+#include "libcore/ops/embedding.hpp"
 
 #include <algorithm>
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "heddle/ops/random_features.hpp"
+#include "libcore/ops/random_features.hpp"
 
 namespace heddle::ops {
 

@@ -1,14 +1,14 @@
-#include "heddle/ops/fourier_attention.hpp"
+#include "libcore/ops/fourier_attention.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/attention_problem.hpp"
-#include "heddle/ops/attention_rows.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/tensor/workspace.hpp"
+#include "libcore/ops/attention_problem.hpp"
+#include "libcore/ops/attention_rows.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workspace.hpp"
 
 namespace heddle::ops {
 

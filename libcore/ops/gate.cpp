@@ -1,11 +1,11 @@
-#include "heddle/ops/gate.hpp"
+#include "libcore/ops/gate.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::ops {
 

@@ -1,7 +1,7 @@
 // The gate of gated feed-forward layers.
 #pragma once
 
-#include "heddle/ops/activation.hpp"
+#include "libcore/ops/activation.hpp"
 
 namespace heddle::ops {
 

@@ -1,8 +1,8 @@
-#include "heddle/ops/gather.hpp"
+#include "libcore/ops/gather.hpp"
 
 #include <algorithm>
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -6,9 +6,9 @@
 // this is: the reset gate acts after the product with U, so that one product gives all gates (SPEC A7). Cho's own form
 // is the cell cho. Backward: dn = dh (1 - z) (1 - n^2) is that of a_n; du_n = dn r, da_r = du_r = dn (u_n + b_h) r (1 -
 // r), da_z = du_z = dh (h_{t-1} - n) z (1 - z), and dh_{t-1} = dh z besides U^T du.
-#include "heddle/ops/cell.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/ops/cell.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::ops {
 

@@ -1,12 +1,12 @@
-#include "heddle/ops/head_product.hpp"
+#include "libcore/ops/head_product.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/attention_problem.hpp"
-#include "heddle/ops/attention_rows.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/operand.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/attention_problem.hpp"
+#include "libcore/ops/attention_rows.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/operand.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

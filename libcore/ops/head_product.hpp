@@ -1,7 +1,7 @@
 // A matrix of its own for each head.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

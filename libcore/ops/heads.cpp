@@ -1,6 +1,6 @@
-#include "heddle/ops/heads.hpp"
+#include "libcore/ops/heads.hpp"
 
-#include "heddle/ops/runs.hpp"
+#include "libcore/ops/runs.hpp"
 
 namespace heddle::ops {
 

@@ -1,7 +1,7 @@
 // Queries and keys, head by head.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

@@ -1,9 +1,9 @@
-#include "heddle/ops/layer_mix.hpp"
+#include "libcore/ops/layer_mix.hpp"
 
 #include <cmath>
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::ops {
 

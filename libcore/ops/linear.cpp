@@ -1,13 +1,13 @@
-#include "heddle/ops/linear.hpp"
+#include "libcore/ops/linear.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/tensor/store_run.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "libcore/tensor/store_run.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

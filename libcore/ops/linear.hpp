@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "heddle/ops/activation.hpp"
-#include "heddle/ops/low_rank.hpp"
+#include "libcore/ops/activation.hpp"
+#include "libcore/ops/low_rank.hpp"
 
 namespace heddle::ops {
 

@@ -1,16 +1,16 @@
-#include "heddle/ops/linear_attention.hpp"
+#include "libcore/ops/linear_attention.hpp"
 
 #include <algorithm>
 #include <vector>
 
-#include "heddle/ops/attention_rows.hpp"
-#include "heddle/ops/feature_rows.hpp"
-#include "heddle/ops/linear_attention_problem.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/operand.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/attention_rows.hpp"
+#include "libcore/ops/feature_rows.hpp"
+#include "libcore/ops/linear_attention_problem.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/operand.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "heddle/autograd/tape.hpp"
-#include "heddle/ops/mask.hpp"
-#include "heddle/ops/random_features.hpp"
+#include "libcore/autograd/tape.hpp"
+#include "libcore/ops/mask.hpp"
+#include "libcore/ops/random_features.hpp"
 
 namespace heddle::ops {
 

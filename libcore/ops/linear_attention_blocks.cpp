@@ -4,11 +4,11 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/ops/attention_rows.hpp"
-#include "heddle/ops/feature_rows.hpp"
-#include "heddle/ops/linear_attention_problem.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/operand.hpp"
+#include "libcore/ops/attention_rows.hpp"
+#include "libcore/ops/feature_rows.hpp"
+#include "libcore/ops/linear_attention_problem.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/operand.hpp"
 
 namespace heddle::ops {
 

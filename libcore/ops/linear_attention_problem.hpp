@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "heddle/ops/attention_problem.hpp"
-#include "heddle/ops/linear_attention.hpp"
+#include "libcore/ops/attention_problem.hpp"
+#include "libcore/ops/linear_attention.hpp"
 
 namespace heddle::ops {
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/attention_rows.hpp"
-#include "heddle/ops/feature_rows.hpp"
-#include "heddle/ops/linear_attention_problem.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/tensor/workspace.hpp"
+#include "libcore/ops/attention_rows.hpp"
+#include "libcore/ops/feature_rows.hpp"
+#include "libcore/ops/linear_attention_problem.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workspace.hpp"
 
 namespace heddle::ops {
 

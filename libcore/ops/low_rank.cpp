@@ -1,11 +1,11 @@
-#include "heddle/ops/low_rank.hpp"
+#include "libcore/ops/low_rank.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -5,9 +5,9 @@
 // Source: Hochreiter and Schmidhuber 1997, with forget gates (Gers et al. 2000) (SPEC 5.2); the gates are in PyTorch's
 // order.
 // Backward, with t = tanh(c_t): dc = dc_t + dh_t s(o) (1 - t^2); those of the gates follow, and dc_{t-1} = dc s(f).
-#include "heddle/ops/cell.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/ops/cell.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::ops {
 

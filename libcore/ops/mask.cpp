@@ -1,10 +1,10 @@
-#include "heddle/ops/mask.hpp"
+#include "libcore/ops/mask.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
-#include "heddle/ops/maxout.hpp"
+#include "libcore/ops/maxout.hpp"
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::ops {
 

@@ -1,7 +1,7 @@
 // The maximum over groups of adjacent elements.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

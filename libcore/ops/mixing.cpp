@@ -1,16 +1,16 @@
-#include "heddle/ops/mixing.hpp"
+#include "libcore/ops/mixing.hpp"
 
 #include <algorithm>
 #include <limits>
 
-#include "heddle/ops/attention_problem.hpp"
-#include "heddle/ops/attention_rows.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/operand.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/attention_problem.hpp"
+#include "libcore/ops/attention_rows.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/operand.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "heddle/autograd/tape.hpp"
-#include "heddle/ops/mask.hpp"
+#include "libcore/autograd/tape.hpp"
+#include "libcore/ops/mask.hpp"
 
 namespace heddle::ops {
 

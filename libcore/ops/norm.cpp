@@ -1,10 +1,10 @@
-#include "heddle/ops/norm.hpp"
+#include "libcore/ops/norm.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -1,7 +1,7 @@
 // Normalisation over the last dimension, one row at a time.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

@@ -1,6 +1,6 @@
-#include "heddle/ops/pass.hpp"
+#include "libcore/ops/pass.hpp"
 
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/ops/dropout.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/ops/dropout.hpp"
 
 namespace heddle {
 

@@ -1,16 +1,16 @@
-#include "heddle/ops/random_features.hpp"
+#include "libcore/ops/random_features.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "heddle/ops/feature_rows.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/profile.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/feature_rows.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -1,9 +1,9 @@
 // Random features: vectors phi(x) whose dot products estimate a kernel, so that attention needs no pairs.
 #pragma once
 
-#include "heddle/base/random.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle {
 

@@ -1,12 +1,12 @@
-#include "heddle/ops/recurrent.hpp"
+#include "libcore/ops/recurrent.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/operand.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/operand.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

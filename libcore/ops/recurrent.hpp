@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "heddle/autograd/tape.hpp"
-#include "heddle/ops/cell.hpp"
+#include "libcore/autograd/tape.hpp"
+#include "libcore/ops/cell.hpp"
 
 namespace heddle::ops {
 

@@ -1,11 +1,11 @@
-#include "heddle/ops/rotation.hpp"
+#include "libcore/ops/rotation.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::ops {
 

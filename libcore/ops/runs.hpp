@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "heddle/tensor/tensor.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/tensor.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -1,6 +1,6 @@
-#include "heddle/ops/segment_bias.hpp"
+#include "libcore/ops/segment_bias.hpp"
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

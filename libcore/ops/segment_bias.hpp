@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

@@ -1,7 +1,7 @@
-#include "heddle/ops/segment_sum.hpp"
+#include "libcore/ops/segment_sum.hpp"
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
 

@@ -1,10 +1,10 @@
-#include "heddle/ops/softmax.hpp"
+#include "libcore/ops/softmax.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/runs.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/ops/runs.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::ops {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 namespace heddle::ops {
 

@@ -1,8 +1,8 @@
 // h_t = tanh(a_t + u_t).  Source: Elman 1990, "Finding structure in time".
 // Backward: d(a + u) = dh_t (1 - h_t^2).
-#include "heddle/ops/cell.hpp"
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/ops/cell.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::ops {
 

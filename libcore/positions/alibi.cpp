@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "heddle/positions/growing_table.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/positions/growing_table.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

@@ -10,10 +10,10 @@
 #include <numeric>
 #include <vector>
 
-#include "heddle/ops/gather.hpp"
-#include "heddle/ops/heads.hpp"
-#include "heddle/positions/offset_scores.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/ops/heads.hpp"
+#include "libcore/positions/offset_scores.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

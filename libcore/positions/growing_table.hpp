@@ -6,8 +6,8 @@
 #include <functional>
 #include <mutex>
 
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/embedding.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/embedding.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

@@ -4,10 +4,10 @@
 // Settings: distance, `signed` or `absolute`; start, lambda before training, 0. Parameter: factor [heads].
 #include <cmath>
 
-#include "heddle/ops/linear.hpp"
-#include "heddle/positions/growing_table.hpp"
-#include "heddle/positions/offset_scores.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/ops/linear.hpp"
+#include "libcore/positions/growing_table.hpp"
+#include "libcore/positions/offset_scores.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

@@ -1,5 +1,5 @@
 // No positions: without a mask, reordering tokens reorders results and changes nothing else (SPEC 2.0).
-#include "heddle/positions/positions.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
-#include "heddle/positions/offset_scores.hpp"
+#include "libcore/positions/offset_scores.hpp"
 
-#include "heddle/ops/batched_matmul.hpp"
-#include "heddle/ops/linear.hpp"
+#include "libcore/ops/batched_matmul.hpp"
+#include "libcore/ops/linear.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // Scores of queries, or keys, with projected vectors of offsets.
 #pragma once
 
-#include "heddle/ops/attention_offsets.hpp"
+#include "libcore/ops/attention_offsets.hpp"
 
 namespace heddle {
 

@@ -1,14 +1,14 @@
-#include "heddle/positions/positions.hpp"
+#include "libcore/positions/positions.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle {
 
 // Each scheme's file defines how it is made.
 #define HEDDLE_POSITIONS(name, type, limit, summary) \
   std::shared_ptr<const Positions> make_##type(Settings& settings, const Scope& scope, const PositionShape& shape);
-#include "heddle/positions/positions.def"
+#include "libcore/positions/positions.def"
 #undef HEDDLE_POSITIONS
 
 namespace {
@@ -34,7 +34,7 @@ const std::vector<Entry>& entries() {
   static const std::vector<Entry> list = {
 #define HEDDLE_POSITIONS(name, type, limit, summary) \
   {{#name, summary, settings_of(#name, make_##type)}, make_##type, Entry::Limit::limit},
-#include "heddle/positions/positions.def"
+#include "libcore/positions/positions.def"
 #undef HEDDLE_POSITIONS
   };
   return list;

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/base/settings.hpp"
-#include "heddle/ops/attention_offsets.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/base/settings.hpp"
+#include "libcore/ops/attention_offsets.hpp"
 
 namespace heddle {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/embedding.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/ops/embedding.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

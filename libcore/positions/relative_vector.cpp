@@ -5,8 +5,8 @@
 // [2 reach + 1, head_width] each, or [reach + 1, head_width] where no query sees keys after it.
 #include <algorithm>
 
-#include "heddle/positions/offset_scores.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/positions/offset_scores.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

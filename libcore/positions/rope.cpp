@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/rotation.hpp"
-#include "heddle/positions/growing_table.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/ops/rotation.hpp"
+#include "libcore/positions/growing_table.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

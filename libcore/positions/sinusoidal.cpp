@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/embedding.hpp"
-#include "heddle/positions/growing_table.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/embedding.hpp"
+#include "libcore/positions/growing_table.hpp"
+#include "libcore/positions/positions.hpp"
 
 namespace heddle {
 

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/heads.hpp"
-#include "heddle/positions/growing_table.hpp"
-#include "heddle/positions/offset_scores.hpp"
-#include "heddle/positions/positions.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/heads.hpp"
+#include "libcore/positions/growing_table.hpp"
+#include "libcore/positions/offset_scores.hpp"
+#include "libcore/positions/positions.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle {
 

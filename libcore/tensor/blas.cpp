@@ -1,4 +1,4 @@
-#include "heddle/tensor/blas.hpp"
+#include "libcore/tensor/blas.hpp"
 
 #include <cblas.h>
 
@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <vector>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/tensor/math.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/tensor/math.hpp"
 
 #ifdef OPENBLAS_VERSION
 // Neither is in the header, and the first only in builds with threads.

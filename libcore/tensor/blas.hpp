@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "heddle/tensor/matrix.hpp"
+#include "libcore/tensor/matrix.hpp"
 
 namespace heddle {
 

@@ -1,14 +1,14 @@
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
 
 #include <cstdlib>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/processors.hpp"
-#include "heddle/tensor/thread_state.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/tensor/workers.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/processors.hpp"
+#include "libcore/tensor/thread_state.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workers.hpp"
 
 namespace heddle {
 

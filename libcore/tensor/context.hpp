@@ -13,8 +13,8 @@
 
 #include <memory>
 
-#include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/pool.hpp"
+#include "libcore/tensor/precision.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/tensor/dot_kernels.hpp"
+#include "libcore/tensor/dot_kernels.hpp"
 
 #include <algorithm>
 

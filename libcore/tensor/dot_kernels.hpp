@@ -1,7 +1,7 @@
 // Products of rows with rows, the inner loops of few_rows.cpp. Inside libcore/tensor only.
 #pragma once
 
-#include "heddle/tensor/dtype.hpp"
+#include "libcore/tensor/dtype.hpp"
 
 namespace heddle {
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "heddle/base/real.hpp"
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle {
 

@@ -1,9 +1,9 @@
-#include "heddle/tensor/exponentials.hpp"
+#include "libcore/tensor/exponentials.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "heddle/tensor/math.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle {
 

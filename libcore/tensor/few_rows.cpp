@@ -1,11 +1,11 @@
-#include "heddle/tensor/few_rows.hpp"
+#include "libcore/tensor/few_rows.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "heddle/tensor/dot_kernels.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/tensor/workspace.hpp"
+#include "libcore/tensor/dot_kernels.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workspace.hpp"
 
 namespace heddle {
 

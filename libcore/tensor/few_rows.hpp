@@ -2,7 +2,7 @@
 // place, at the speed of memory; nothing is packed. Inside libcore/tensor only.
 #pragma once
 
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 namespace heddle {
 

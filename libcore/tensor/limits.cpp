@@ -1,10 +1,10 @@
-#include "heddle/tensor/limits.hpp"
+#include "libcore/tensor/limits.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <vector>
 
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // The limits of this machine, measured now on all threads. Each takes about a tenth of a second.
 #pragma once
 
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/precision.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/tensor/math.hpp"
+#include "libcore/tensor/math.hpp"
 
 namespace heddle::math {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::math {
 

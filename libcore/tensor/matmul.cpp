@@ -1,17 +1,17 @@
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
-#include "heddle/tensor/blas.hpp"
-#include "heddle/tensor/few_rows.hpp"
-#include "heddle/tensor/micro_kernel.hpp"
-#include "heddle/tensor/packed_product.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/tensor/store_run.hpp"
-#include "heddle/tensor/thread_state.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/tensor/workspace.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/blas.hpp"
+#include "libcore/tensor/few_rows.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
+#include "libcore/tensor/packed_product.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "libcore/tensor/store_run.hpp"
+#include "libcore/tensor/thread_state.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workspace.hpp"
 
 namespace heddle {
 

@@ -6,8 +6,8 @@
 
 #include <functional>
 
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/matrix.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/matrix.hpp"
 
 namespace heddle {
 

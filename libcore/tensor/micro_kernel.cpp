@@ -1,4 +1,4 @@
-#include "heddle/tensor/micro_kernel.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 // Inside libcore/tensor only; other code calls matmul().
 #pragma once
 
-#include "heddle/tensor/matrix.hpp"
+#include "libcore/tensor/matrix.hpp"
 
 namespace heddle {
 

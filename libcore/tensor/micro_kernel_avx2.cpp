@@ -1,10 +1,10 @@
 // Products in single precision with AVX2: tiles of 4 rows by 24 columns, whose 12 sums stay in registers.
-#include "heddle/tensor/micro_kernel.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
 
 #if !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX2) && defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
 
-#include "heddle/tensor/pack_panel.hpp"
+#include "libcore/tensor/pack_panel.hpp"
 
 #define HEDDLE_AVX2 __attribute__((target("avx2,fma")))
 

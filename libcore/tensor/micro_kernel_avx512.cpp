@@ -1,5 +1,5 @@
 // Products in single precision with AVX-512: tiles of 8 rows by 48 columns, whose 24 sums stay in registers.
-#include "heddle/tensor/micro_kernel.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
 
 #if !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX512) && defined(__x86_64__) && defined(__GNUC__)
 // GCC 12's own header makes "uninitialized" vectors on purpose.

@@ -3,7 +3,7 @@
 //
 // Two neighbours along the depth form a double word. A panel holds, for each 32 numbers of the depth, two blocks of 16
 // by 16 double words: of the left operand [row][pair], of the right one [pair][column].
-#include "heddle/tensor/micro_kernel.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
 
 #if !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX512) && defined(__x86_64__) && defined(__GNUC__) && \
     defined(__linux__)

@@ -1,6 +1,6 @@
 // Products for any processor: tiles of 4 rows by 24 columns, 8 columns at a time, which the compiler vectorises.
-#include "heddle/tensor/micro_kernel.hpp"
-#include "heddle/tensor/pack_panel.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
+#include "libcore/tensor/pack_panel.hpp"
 
 namespace heddle {
 

@@ -1,11 +1,11 @@
-#include "heddle/tensor/operand.hpp"
+#include "libcore/tensor/operand.hpp"
 
 #include <algorithm>
 
-#include "heddle/tensor/blas.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/micro_kernel.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/blas.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
+#include "libcore/tensor/precision.hpp"
 
 namespace heddle {
 

@@ -2,8 +2,8 @@
 // as needed.
 #pragma once
 
-#include "heddle/tensor/matrix.hpp"
-#include "heddle/tensor/workspace.hpp"
+#include "libcore/tensor/matrix.hpp"
+#include "libcore/tensor/workspace.hpp"
 
 namespace heddle {
 

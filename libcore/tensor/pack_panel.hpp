@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/matrix.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/matrix.hpp"
 
 namespace heddle {
 

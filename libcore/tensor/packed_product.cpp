@@ -1,9 +1,9 @@
-#include "heddle/tensor/packed_product.hpp"
+#include "libcore/tensor/packed_product.hpp"
 
 #include <algorithm>
 
-#include "heddle/tensor/threads.hpp"
-#include "heddle/tensor/workspace.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workspace.hpp"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
 // Products by a micro-kernel, on all threads. Inside libcore/tensor only; other code calls matmul().
 #pragma once
 
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/micro_kernel.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/tensor/pool.hpp"
+#include "libcore/tensor/pool.hpp"
 
 #include <sys/mman.h>
 
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <tuple>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/precision.hpp"
 
-#include "heddle/base/error.hpp"
-#include "heddle/tensor/micro_kernel.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/tensor/dtype.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/tensor/dtype.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/tensor/processors.hpp"
+#include "libcore/tensor/processors.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>
@@ -15,8 +15,8 @@
 #include <memory>
 #include <system_error>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 

@@ -1,10 +1,10 @@
-#include "heddle/tensor/profile.hpp"
+#include "libcore/tensor/profile.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 namespace heddle {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle {
 

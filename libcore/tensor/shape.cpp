@@ -1,10 +1,10 @@
-#include "heddle/tensor/shape.hpp"
+#include "libcore/tensor/shape.hpp"
 
 #include <algorithm>
 #include <ostream>
 #include <sstream>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle {
 

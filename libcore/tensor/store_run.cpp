@@ -1,6 +1,6 @@
-#include "heddle/tensor/store_run.hpp"
+#include "libcore/tensor/store_run.hpp"
 
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle {
 

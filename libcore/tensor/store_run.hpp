@@ -1,7 +1,7 @@
 // Stores results of kernels.
 #pragma once
 
-#include "heddle/tensor/dtype.hpp"
+#include "libcore/tensor/dtype.hpp"
 
 namespace heddle {
 

@@ -1,11 +1,11 @@
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <utility>
 
-#include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/pool.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle {
 

@@ -7,10 +7,10 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
-#include "heddle/tensor/dtype.hpp"
-#include "heddle/tensor/shape.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/tensor/dtype.hpp"
+#include "libcore/tensor/shape.hpp"
 
 namespace heddle {
 

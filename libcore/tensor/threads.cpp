@@ -1,8 +1,8 @@
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
-#include "heddle/base/error.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/workers.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/workers.hpp"
 
 namespace heddle {
 

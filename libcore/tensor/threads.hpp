@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle {
 

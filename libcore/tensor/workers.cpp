@@ -1,8 +1,8 @@
-#include "heddle/tensor/workers.hpp"
+#include "libcore/tensor/workers.hpp"
 
 #include <utility>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::detail {
 

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "heddle/tensor/thread_state.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/thread_state.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::detail {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/text/basic_words.hpp"
+#include "libcore/text/basic_words.hpp"
 
 #include <utf8proc.h>
 
@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -1,4 +1,4 @@
-#include "heddle/text/block_cutter.hpp"
+#include "libcore/text/block_cutter.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,9 +1,9 @@
 #include <utility>
 
-#include "heddle/text/cuts.hpp"
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/merges.hpp"
-#include "heddle/text/word_cache.hpp"
+#include "libcore/text/cuts.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/merges.hpp"
+#include "libcore/text/word_cache.hpp"
 
 namespace heddle::text {
 

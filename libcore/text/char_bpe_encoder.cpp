@@ -5,14 +5,14 @@
 #include <optional>
 #include <string>
 
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/merges.hpp"
-#include "heddle/text/scored_merges.hpp"
-#include "heddle/text/segments.hpp"
-#include "heddle/text/spaced_words.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
-#include "heddle/text/word_cache.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/merges.hpp"
+#include "libcore/text/scored_merges.hpp"
+#include "libcore/text/segments.hpp"
+#include "libcore/text/spaced_words.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
+#include "libcore/text/word_cache.hpp"
 
 namespace heddle::text {
 

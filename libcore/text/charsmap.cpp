@@ -1,10 +1,10 @@
-#include "heddle/text/charsmap.hpp"
+#include "libcore/text/charsmap.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -1,11 +1,11 @@
-#include "heddle/text/cuts.hpp"
+#include "libcore/text/cuts.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/basic_words.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/basic_words.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/text/pretokenizer.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/text/pretokenizer.hpp"
 
 namespace heddle::text {
 

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
-#include "heddle/text/vocabulary.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/vocabulary.hpp"
 
 namespace heddle::text {
 

@@ -1,4 +1,4 @@
-#include "heddle/text/learn_merges.hpp"
+#include "libcore/text/learn_merges.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

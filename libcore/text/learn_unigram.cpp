@@ -1,4 +1,4 @@
-#include "heddle/text/learn_unigram.hpp"
+#include "libcore/text/learn_unigram.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -8,11 +8,11 @@
 #include <tuple>
 #include <utility>
 
-#include "heddle/tensor/threads.hpp"
-#include "heddle/text/piece_trie.hpp"
-#include "heddle/text/unicode.hpp"
-#include "heddle/text/viterbi.hpp"
-#include "heddle/text/vocabulary.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/text/piece_trie.hpp"
+#include "libcore/text/unicode.hpp"
+#include "libcore/text/viterbi.hpp"
+#include "libcore/text/vocabulary.hpp"
 
 namespace heddle::text {
 

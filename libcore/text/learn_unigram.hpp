@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/text/string_table.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/string_table.hpp"
 
 namespace heddle::text {
 

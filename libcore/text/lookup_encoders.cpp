@@ -5,11 +5,11 @@
 #include <array>
 #include <unordered_map>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/pretokenizer.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/pretokenizer.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

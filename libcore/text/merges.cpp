@@ -1,4 +1,4 @@
-#include "heddle/text/merges.hpp"
+#include "libcore/text/merges.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::text {
 

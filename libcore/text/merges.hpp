@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/text/vocabulary.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/vocabulary.hpp"
 
 namespace heddle::text {
 

@@ -1,10 +1,10 @@
-#include "heddle/text/offsets.hpp"
+#include "libcore/text/offsets.hpp"
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/basic_words.hpp"
-#include "heddle/text/pretokenizer.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/basic_words.hpp"
+#include "libcore/text/pretokenizer.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -1,8 +1,8 @@
-#include "heddle/text/piece_trie.hpp"
+#include "libcore/text/piece_trie.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::text {
 

@@ -1,8 +1,8 @@
-#include "heddle/text/plain_words.hpp"
+#include "libcore/text/plain_words.hpp"
 
 #include <utf8proc.h>
 
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -1,11 +1,11 @@
-#include "heddle/text/pretokenizer.hpp"
+#include "libcore/text/pretokenizer.hpp"
 
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -1,11 +1,11 @@
-#include "heddle/text/scored_merges.hpp"
+#include "libcore/text/scored_merges.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <queue>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

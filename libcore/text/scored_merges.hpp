@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/text/segments.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/segments.hpp"
 
 namespace heddle::text {
 

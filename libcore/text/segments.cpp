@@ -1,12 +1,12 @@
-#include "heddle/text/segments.hpp"
+#include "libcore/text/segments.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::text {
 

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/text/piece_trie.hpp"
-#include "heddle/text/string_table.hpp"
-#include "heddle/text/vocabulary.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/piece_trie.hpp"
+#include "libcore/text/string_table.hpp"
+#include "libcore/text/vocabulary.hpp"
 
 namespace heddle::text {
 

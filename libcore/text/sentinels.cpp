@@ -1,4 +1,4 @@
-#include "heddle/text/sentinels.hpp"
+#include "libcore/text/sentinels.hpp"
 
 namespace heddle::text {
 

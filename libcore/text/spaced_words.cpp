@@ -1,10 +1,10 @@
-#include "heddle/text/spaced_words.hpp"
+#include "libcore/text/spaced_words.hpp"
 
-#include "heddle/base/base64.hpp"
-#include "heddle/base/error.hpp"
-#include "heddle/text/basic_words.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/base64.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/basic_words.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/text/charsmap.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "libcore/text/charsmap.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::text {
 

@@ -1,10 +1,10 @@
-#include "heddle/text/special_tokens.hpp"
+#include "libcore/text/special_tokens.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::text {
 

@@ -1,10 +1,10 @@
-#include "heddle/text/spelling.hpp"
+#include "libcore/text/spelling.hpp"
 
 #include <array>
 #include <ostream>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

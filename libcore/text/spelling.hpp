@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/text/tokenizer_model.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::text {
 

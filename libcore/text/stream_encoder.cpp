@@ -1,8 +1,8 @@
-#include "heddle/text/stream_encoder.hpp"
+#include "libcore/text/stream_encoder.hpp"
 
 #include <utility>
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::text {
 

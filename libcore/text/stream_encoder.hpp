@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/text/block_cutter.hpp"
-#include "heddle/text/text_error.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/block_cutter.hpp"
+#include "libcore/text/text_error.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::text {
 

@@ -1,10 +1,10 @@
-#include "heddle/text/string_table.hpp"
+#include "libcore/text/string_table.hpp"
 
 #include <functional>
 #include <limits>
 #include <utility>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::text {
 

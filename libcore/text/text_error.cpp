@@ -1,9 +1,9 @@
-#include "heddle/text/text_error.hpp"
+#include "libcore/text/text_error.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-#include "heddle/tensor/kernel.hpp"
+#include "libcore/tensor/kernel.hpp"
 
 namespace heddle::text {
 

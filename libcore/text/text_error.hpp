@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::text {
 

@@ -1,11 +1,11 @@
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::text {
 

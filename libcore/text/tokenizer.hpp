@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/offsets.hpp"
-#include "heddle/text/special_tokens.hpp"
-#include "heddle/text/text_error.hpp"
-#include "heddle/text/tokenizer_model.hpp"
-#include "heddle/text/vocabulary.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/offsets.hpp"
+#include "libcore/text/special_tokens.hpp"
+#include "libcore/text/text_error.hpp"
+#include "libcore/text/tokenizer_model.hpp"
+#include "libcore/text/vocabulary.hpp"
 
 namespace heddle::text {
 

@@ -1,4 +1,4 @@
-#include "heddle/text/tokenizer_model.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 #include <algorithm>
 #include <array>

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle::text {
 

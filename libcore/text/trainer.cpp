@@ -1,4 +1,4 @@
-#include "heddle/text/trainer.hpp"
+#include "libcore/text/trainer.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -7,15 +7,15 @@
 #include <tuple>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/text/basic_words.hpp"
-#include "heddle/text/learn_merges.hpp"
-#include "heddle/text/learn_unigram.hpp"
-#include "heddle/text/pretokenizer.hpp"
-#include "heddle/text/sentinels.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/basic_words.hpp"
+#include "libcore/text/learn_merges.hpp"
+#include "libcore/text/learn_unigram.hpp"
+#include "libcore/text/pretokenizer.hpp"
+#include "libcore/text/sentinels.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

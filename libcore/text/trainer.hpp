@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/text/block_cutter.hpp"
-#include "heddle/text/special_tokens.hpp"
-#include "heddle/text/string_table.hpp"
-#include "heddle/text/text_error.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/text/block_cutter.hpp"
+#include "libcore/text/special_tokens.hpp"
+#include "libcore/text/string_table.hpp"
+#include "libcore/text/text_error.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::text {
 

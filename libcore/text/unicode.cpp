@@ -1,4 +1,4 @@
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 #include <utf8proc.h>
 

@@ -1,5 +1,5 @@
 // Made by unicode_table.py from UnicodeData.txt and PropList.txt of Unicode 16.0.0; do not edit.
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text::detail {
 

@@ -53,7 +53,7 @@ def main():
     unicode_data, prop_list, version = sys.argv[1:]
     stage, words = two_stages(read_classes(unicode_data, prop_list))
     print(f"""// Made by unicode_table.py from UnicodeData.txt and PropList.txt of Unicode {version}; do not edit.
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text::detail {{
 

@@ -5,12 +5,12 @@
 #include <optional>
 #include <utility>
 
-#include "heddle/text/cuts.hpp"
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/segments.hpp"
-#include "heddle/text/spaced_words.hpp"
-#include "heddle/text/viterbi.hpp"
-#include "heddle/text/word_cache.hpp"
+#include "libcore/text/cuts.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/segments.hpp"
+#include "libcore/text/spaced_words.hpp"
+#include "libcore/text/viterbi.hpp"
+#include "libcore/text/word_cache.hpp"
 
 namespace heddle::text {
 

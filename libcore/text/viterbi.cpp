@@ -1,4 +1,4 @@
-#include "heddle/text/viterbi.hpp"
+#include "libcore/text/viterbi.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,8 +6,8 @@
 #include <limits>
 #include <span>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -1,4 +1,4 @@
-#include "heddle/text/vocabulary.hpp"
+#include "libcore/text/vocabulary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,10 +7,10 @@
 #include <string>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

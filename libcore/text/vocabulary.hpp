@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "heddle/base/real.hpp"
-#include "heddle/text/string_table.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/text/string_table.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::text {
 

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string>
 
-#include "heddle/text/basic_words.hpp"
-#include "heddle/text/encoder.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/basic_words.hpp"
+#include "libcore/text/encoder.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
 

@@ -3,9 +3,9 @@
 // Source: Zeiler 2012, "ADADELTA: an adaptive learning rate method", algorithm 1; Bahdanau et al. 2015 (SPEC 5.4).
 #include <cmath>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/training/optimizer.hpp"
-#include "heddle/training/slices.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/training/optimizer.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 

@@ -2,9 +2,9 @@
 // Source: Duchi et al. 2011, "Adaptive subgradient methods".
 #include <cmath>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/training/optimizer.hpp"
-#include "heddle/training/slices.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/training/optimizer.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 

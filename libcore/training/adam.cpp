@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/training/adam.hpp"
-#include "heddle/training/slices.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/training/adam.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 

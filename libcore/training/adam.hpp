@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "heddle/training/optimizer.hpp"
+#include "libcore/training/optimizer.hpp"
 
 namespace heddle::training {
 

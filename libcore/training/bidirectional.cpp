@@ -1,11 +1,11 @@
-#include "heddle/training/bidirectional.hpp"
+#include "libcore/training/bidirectional.hpp"
 
-#include "heddle/ops/concatenate.hpp"
-#include "heddle/ops/cross_entropy.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/training/not_finite.hpp"
-#include "heddle/training/objectives.hpp"
-#include "heddle/training/window_objective.hpp"
+#include "libcore/ops/concatenate.hpp"
+#include "libcore/ops/cross_entropy.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/training/not_finite.hpp"
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/window_objective.hpp"
 
 namespace heddle::training {
 

@@ -1,11 +1,11 @@
 // The bidirectional objective: predict each token from those before it, and from those after it.
 #pragma once
 
-#include "heddle/data/token_batches.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/training/causal.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/options.hpp"
+#include "libcore/data/token_batches.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/training/causal.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle::training {
 

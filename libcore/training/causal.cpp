@@ -1,11 +1,11 @@
-#include "heddle/training/causal.hpp"
+#include "libcore/training/causal.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/cross_entropy.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/training/not_finite.hpp"
-#include "heddle/training/objectives.hpp"
+#include "libcore/ops/cross_entropy.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/training/not_finite.hpp"
+#include "libcore/training/objectives.hpp"
 
 namespace heddle::training {
 

@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "heddle/data/token_batches.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/training/window_objective.hpp"
+#include "libcore/data/token_batches.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/training/window_objective.hpp"
 
 namespace heddle::training {
 

@@ -9,9 +9,9 @@
 // their second moments, which is the same.
 #include <cmath>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/training/adam.hpp"
-#include "heddle/training/slices.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/training/adam.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 

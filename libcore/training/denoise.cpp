@@ -1,7 +1,7 @@
-#include "heddle/training/denoise.hpp"
+#include "libcore/training/denoise.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/training/objectives.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/training/objectives.hpp"
 
 namespace heddle::training {
 

@@ -2,8 +2,8 @@
 // to the other, with other noise in every epoch.
 #pragma once
 
-#include "heddle/data/noisy_pairs.hpp"
-#include "heddle/training/translate.hpp"
+#include "libcore/data/noisy_pairs.hpp"
+#include "libcore/training/translate.hpp"
 
 namespace heddle::training {
 

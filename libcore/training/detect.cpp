@@ -1,15 +1,15 @@
-#include "heddle/training/detect.hpp"
+#include "libcore/training/detect.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/binary_cross_entropy.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/math.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/training/not_finite.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/binary_cross_entropy.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/math.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/training/not_finite.hpp"
 
 namespace heddle::training {
 

@@ -3,7 +3,7 @@
 // Source: Clark et al. 2020, "ELECTRA", section 2.
 #pragma once
 
-#include "heddle/training/masked.hpp"
+#include "libcore/training/masked.hpp"
 
 namespace heddle::training {
 

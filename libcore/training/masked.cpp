@@ -1,12 +1,12 @@
-#include "heddle/training/masked.hpp"
+#include "libcore/training/masked.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/training/not_finite.hpp"
-#include "heddle/training/objectives.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/training/not_finite.hpp"
+#include "libcore/training/objectives.hpp"
 
 namespace heddle::training {
 

@@ -4,11 +4,11 @@
 
 #include <optional>
 
-#include "heddle/data/masked_batches.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/objectives.hpp"
-#include "heddle/training/window_objective.hpp"
+#include "libcore/data/masked_batches.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/window_objective.hpp"
 
 namespace heddle::training {
 

@@ -1,11 +1,11 @@
-#include "heddle/training/moving_average.hpp"
+#include "libcore/training/moving_average.hpp"
 
 #include <algorithm>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/profile.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/training/slices.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 

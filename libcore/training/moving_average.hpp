@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/training/state.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/training/state.hpp"
 
 namespace heddle::training {
 

@@ -1,15 +1,15 @@
-#include "heddle/training/not_finite.hpp"
+#include "libcore/training/not_finite.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <span>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/exponentials.hpp"
-#include "heddle/tensor/profile.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/exponentials.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::training {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "heddle/autograd/parameters.hpp"
+#include "libcore/autograd/parameters.hpp"
 
 namespace heddle::training {
 

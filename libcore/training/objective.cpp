@@ -1,10 +1,10 @@
-#include "heddle/training/objective.hpp"
+#include "libcore/training/objective.hpp"
 
 #include <cmath>
 #include <map>
 #include <set>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::training {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/data/token_source.hpp"
-#include "heddle/models/roles.hpp"
-#include "heddle/ops/pass.hpp"
-#include "heddle/training/state.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/data/token_source.hpp"
+#include "libcore/models/roles.hpp"
+#include "libcore/ops/pass.hpp"
+#include "libcore/training/state.hpp"
 
 namespace heddle::training {
 

@@ -1,14 +1,14 @@
-#include "heddle/training/objectives.hpp"
+#include "libcore/training/objectives.hpp"
 
 #include <algorithm>
 
-#include "heddle/models/architecture.hpp"
+#include "libcore/models/architecture.hpp"
 
 namespace heddle::training {
 
 #define HEDDLE_OBJECTIVE(name, role, data, sections, summary) \
   std::unique_ptr<Objective> make_##name##_objective(const ObjectiveInputs& inputs);
-#include "heddle/training/objectives.def"
+#include "libcore/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
 
 namespace {
@@ -35,7 +35,7 @@ const std::vector<Kind>& kinds() {
    DataKind::data,                                            \
    plays<models::role>,                                       \
    make_##name##_objective},
-#include "heddle/training/objectives.def"
+#include "libcore/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
   };
   return list;

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/masking.hpp"
-#include "heddle/data/noise.hpp"
-#include "heddle/data/pair_batches.hpp"
-#include "heddle/data/token_source.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/options.hpp"
+#include "libcore/data/masking.hpp"
+#include "libcore/data/noise.hpp"
+#include "libcore/data/pair_batches.hpp"
+#include "libcore/data/token_source.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle::training {
 

@@ -1,19 +1,19 @@
-#include "heddle/training/optimizer.hpp"
+#include "libcore/training/optimizer.hpp"
 
 #include <cmath>
 #include <numeric>
 #include <string>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/profile.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/training/slices.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 
 #define HEDDLE_OPTIMIZER(name, summary) \
   std::unique_ptr<Optimizer> make_##name(const OptimizerOptions& options, Parameters& parameters);
-#include "heddle/training/optimizers.def"
+#include "libcore/training/optimizers.def"
 #undef HEDDLE_OPTIMIZER
 
 namespace {
@@ -55,7 +55,7 @@ double sum_of_squares(const Tensor& table, const std::vector<Index>& rows) {
 std::vector<std::string> optimizer_names() {
   return {
 #define HEDDLE_OPTIMIZER(name, summary) #name,
-#include "heddle/training/optimizers.def"
+#include "libcore/training/optimizers.def"
 #undef HEDDLE_OPTIMIZER
   };
 }
@@ -64,7 +64,7 @@ std::string optimizer_summaries() {
   return join(
       {
 #define HEDDLE_OPTIMIZER(name, summary) #name ": " summary,
-#include "heddle/training/optimizers.def"
+#include "libcore/training/optimizers.def"
 #undef HEDDLE_OPTIMIZER
       },
       "; ");
@@ -73,7 +73,7 @@ std::string optimizer_summaries() {
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Parameters& parameters) {
 #define HEDDLE_OPTIMIZER(name, summary) \
   if (options.optimizer == #name) return make_##name(options, parameters);
-#include "heddle/training/optimizers.def"
+#include "libcore/training/optimizers.def"
 #undef HEDDLE_OPTIMIZER
   throw UsageError("optimizer: " + not_one_of(options.optimizer, optimizer_names()));
 }

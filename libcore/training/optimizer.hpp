@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/training/options.hpp"
-#include "heddle/training/state.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/training/options.hpp"
+#include "libcore/training/state.hpp"
 
 namespace heddle::training {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/training/warmup.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "libcore/training/warmup.hpp"
 
 namespace heddle::training {
 

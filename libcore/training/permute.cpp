@@ -1,8 +1,8 @@
-#include "heddle/training/permute.hpp"
+#include "libcore/training/permute.hpp"
 
 #include <algorithm>
 
-#include "heddle/ops/gather.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::training {
 

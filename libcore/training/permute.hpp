@@ -2,7 +2,7 @@
 // SPEC 4.6).
 #pragma once
 
-#include "heddle/training/masked.hpp"
+#include "libcore/training/masked.hpp"
 
 namespace heddle::training {
 

@@ -1,4 +1,4 @@
-#include "heddle/training/schedule.hpp"
+#include "libcore/training/schedule.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The learning rate as a function of the step.
 #pragma once
 
-#include "heddle/training/options.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle::training {
 

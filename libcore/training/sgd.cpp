@@ -1,8 +1,8 @@
 // Gradient descent with momentum: m = momentum m + g, w -= r m, with g + decay w for g. Without momentum no m is kept.
 // Source: Polyak 1964, "Some methods of speeding up the convergence of iteration methods".
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/training/optimizer.hpp"
-#include "heddle/training/slices.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/training/optimizer.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 

@@ -1,8 +1,8 @@
-#include "heddle/training/slices.hpp"
+#include "libcore/training/slices.hpp"
 
 #include <algorithm>
 
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle::training {
 

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/tensor/profile.hpp"
-#include "heddle/tensor/threads.hpp"
-#include "heddle/training/state.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "libcore/training/state.hpp"
 
 namespace heddle::training {
 

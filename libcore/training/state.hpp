@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::training {
 

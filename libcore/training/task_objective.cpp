@@ -1,14 +1,14 @@
-#include "heddle/training/task_objective.hpp"
+#include "libcore/training/task_objective.hpp"
 
 #include <algorithm>
 #include <memory>
 
-#include "heddle/data/permutation.hpp"
-#include "heddle/models/task_batch.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/cross_entropy.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/ops/squared_error.hpp"
+#include "libcore/data/permutation.hpp"
+#include "libcore/models/task_batch.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/cross_entropy.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/ops/squared_error.hpp"
 
 namespace heddle::training {
 

@@ -5,11 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/data/masking.hpp"
-#include "heddle/data/task_examples.hpp"
-#include "heddle/models/task_model.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/options.hpp"
+#include "libcore/data/masking.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/models/task_model.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle::training {
 

@@ -1,12 +1,12 @@
-#include "heddle/training/trainer.hpp"
+#include "libcore/training/trainer.hpp"
 
 #include <chrono>
 #include <cmath>
 
-#include "heddle/nn/parts.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/profile.hpp"
-#include "heddle/training/not_finite.hpp"
+#include "libcore/nn/parts.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/training/not_finite.hpp"
 
 namespace heddle::training {
 

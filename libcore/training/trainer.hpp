@@ -6,10 +6,10 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/training/moving_average.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/optimizer.hpp"
-#include "heddle/training/schedule.hpp"
+#include "libcore/training/moving_average.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/optimizer.hpp"
+#include "libcore/training/schedule.hpp"
 
 namespace heddle::training {
 

@@ -1,11 +1,11 @@
-#include "heddle/training/translate.hpp"
+#include "libcore/training/translate.hpp"
 
 #include <limits>
 
-#include "heddle/ops/cross_entropy.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/training/not_finite.hpp"
-#include "heddle/training/objectives.hpp"
+#include "libcore/ops/cross_entropy.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/training/not_finite.hpp"
+#include "libcore/training/objectives.hpp"
 
 namespace heddle::training {
 

@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "heddle/data/pair_batches.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/training/causal.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/options.hpp"
+#include "libcore/data/pair_batches.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/training/causal.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle::training {
 

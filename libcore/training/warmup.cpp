@@ -1,11 +1,11 @@
-#include "heddle/training/warmup.hpp"
+#include "libcore/training/warmup.hpp"
 
 #include <array>
 #include <charconv>
 #include <cmath>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::training {
 

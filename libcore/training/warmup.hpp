@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::training {
 

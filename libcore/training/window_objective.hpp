@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "heddle/models/model.hpp"
-#include "heddle/training/objective.hpp"
-#include "heddle/training/options.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/training/objective.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle::training {
 

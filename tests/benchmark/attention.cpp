@@ -7,16 +7,16 @@
 #include <memory>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/ops/attention.hpp"
-#include "heddle/ops/rotation.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/precision.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/ops/attention.hpp"
+#include "libcore/ops/rotation.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "measure.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

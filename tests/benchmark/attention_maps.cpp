@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/models/presets.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/models/presets.hpp"
 #include "measure.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 

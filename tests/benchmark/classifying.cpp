@@ -1,13 +1,13 @@
 // How fast a model with a task's head answers texts: prints JSON.
 #include <iostream>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/decoding/predict.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
-#include "heddle/formats/labelled/tsv.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "formats/labelled/tsv.hpp"
+#include "libcore/decoding/predict.hpp"
 #include "measure.hpp"
+#include "tools/cli/run.hpp"
+#include "tools/cli/streams.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/ops/convolution.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/ops/convolution.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 

@@ -4,11 +4,11 @@
 
 #include <iostream>
 
-#include "heddle/analysis/step_time.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/models/presets.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/analysis/step_time.hpp"
+#include "libcore/models/presets.hpp"
 #include "measure.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

@@ -1,13 +1,13 @@
 // The speed with which a model in a file continues text: prints JSON.
 #include <iostream>
 
-#include "heddle/base/random.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/decoding/sampling.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/decoding/sampling.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "measure.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

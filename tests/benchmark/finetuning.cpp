@@ -1,11 +1,11 @@
 // The speed and memory of fine-tuning a classifier on random tokens, whole or with adapters: prints JSON.
 #include <iostream>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/training/task_objective.hpp"
-#include "heddle/training/trainer.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/training/task_objective.hpp"
+#include "libcore/training/trainer.hpp"
 #include "measure.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/training/model_options.hpp"
 
 using namespace heddle;

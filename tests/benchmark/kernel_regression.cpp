@@ -17,10 +17,10 @@
 #include <numbers>
 #include <string>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/ops/fourier_attention.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/ops/fourier_attention.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 

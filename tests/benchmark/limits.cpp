@@ -1,13 +1,13 @@
 // What this machine can do at most, and how near heddle's matrix products come to it.
 #include <iostream>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/matmul.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/matmul.hpp"
 #include "measure.hpp"
 #include "product_shapes.hpp"
 #include "register_peaks.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

@@ -1,8 +1,8 @@
 // Writes a model file with random weights, as pretrain would before its first step, to measure with.
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/text/trainer.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/models/presets.hpp"
+#include "libcore/text/trainer.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "heddle/tensor/kernel.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::benchmark {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::benchmark {
 

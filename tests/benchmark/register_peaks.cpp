@@ -1,6 +1,6 @@
 #include "register_peaks.hpp"
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "measure.hpp"
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__linux__)

@@ -9,11 +9,11 @@
 #include <optional>
 #include <sstream>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
+#include "formats/archives/json_archive.hpp"
 #include "measure.hpp"
 #include "rows.hpp"
+#include "tools/cli/run.hpp"
+#include "tools/cli/streams.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

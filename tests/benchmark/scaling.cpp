@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/pool.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/pool.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 

@@ -4,12 +4,12 @@
 
 #include <iostream>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/tensor/blas.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/tensor/blas.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "measure.hpp"
 #include "product_shapes.hpp"
+#include "tools/cli/run.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;

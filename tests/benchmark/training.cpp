@@ -1,12 +1,12 @@
 // The speed and memory of training steps on random tokens: prints JSON.
 #include <iostream>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/training/causal.hpp"
-#include "heddle/training/trainer.hpp"
-#include "heddle/training/translate.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/training/causal.hpp"
+#include "libcore/training/trainer.hpp"
+#include "libcore/training/translate.hpp"
 #include "measure.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/training/model_options.hpp"
 
 using namespace heddle;

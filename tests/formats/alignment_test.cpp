@@ -1,5 +1,5 @@
 // Published tokenizers on published data: where tokens are, and what becomes of answers and words.
-#include "heddle/data/alignment.hpp"
+#include "libcore/data/alignment.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/files.hpp"
-#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
-#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
-#include "heddle/formats/labelled/conll.hpp"
-#include "heddle/formats/labelled/squad.hpp"
-#include "heddle/text/basic_words.hpp"
+#include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/wordpiece_vocabulary.hpp"
+#include "formats/labelled/conll.hpp"
+#include "formats/labelled/squad.hpp"
+#include "libcore/text/basic_words.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -5,11 +5,11 @@
 #include <limits>
 #include <sstream>
 
+#include "formats/archives/hdf5_archive.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/archives/text_archive.hpp"
 #include "formats/files.hpp"
-#include "heddle/formats/archives/hdf5_archive.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/archives/text_archive.hpp"
-#include "heddle/formats/heddle/file.hpp"
+#include "formats/heddle/file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -10,11 +10,11 @@
 #include <set>
 
 #include "formats/files.hpp"
+#include "formats/files/atomic_directory.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/files/atomic_directory.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

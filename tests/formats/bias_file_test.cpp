@@ -1,4 +1,4 @@
-#include "heddle/formats/labelled/bias_tests.hpp"
+#include "formats/labelled/bias_tests.hpp"
 
 #include "formats/files.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/labelled/conll.hpp"
+#include "formats/labelled/conll.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,13 @@
 // Files whose bits flipped or whose end is missing: whatever heddle reads from them without complaint is right.
 #include <doctest/doctest.h>
 
+#include "formats/archives/json_archive.hpp"
 #include "formats/files.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/embedding_file.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/heddle/embedding_file.hpp"
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -1,11 +1,11 @@
-#include "heddle/formats/heddle/embedding_file.hpp"
+#include "formats/heddle/embedding_file.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
 #include "formats/files.hpp"
-#include "heddle/formats/hdf5/column.hpp"
+#include "formats/hdf5/column.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

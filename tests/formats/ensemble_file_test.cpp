@@ -1,11 +1,11 @@
 // Ensemble files: which models they may name.
-#include "heddle/formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/ensemble_file.hpp"
 
 #include <doctest/doctest.h>
 
+#include "formats/archives/hdf5_archive.hpp"
 #include "formats/files.hpp"
-#include "heddle/formats/archives/hdf5_archive.hpp"
-#include "heddle/formats/heddle/file.hpp"
+#include "formats/heddle/file.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 #include <sys/stat.h>
 
+#include "formats/archives/hdf5_archive.hpp"
 #include "formats/files.hpp"
+#include "formats/heddle/file.hpp"
 #include "formats/library.hpp"
-#include "heddle/formats/archives/hdf5_archive.hpp"
-#include "heddle/formats/heddle/file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
 #include "support/skips.hpp"
 
 namespace heddle::tests {

@@ -1,10 +1,10 @@
 // BERT and RoBERTa in Hugging Face's directories.
 #include "formats/foreign_models.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/models/encoder.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/models/encoder.hpp"
+#include "libcore/text/spelling.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -4,9 +4,9 @@
 
 #include "formats/foreign_models.hpp"
 #include "formats/golden.hpp"
+#include "formats/huggingface/foreign_tokenizer.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/huggingface/foreign_tokenizer.hpp"
-#include "heddle/models/decoder.hpp"
+#include "libcore/models/decoder.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
+#include "formats/archives/text_archive.hpp"
 #include "formats/files.hpp"
-#include "heddle/formats/archives/text_archive.hpp"
-#include "heddle/formats/huggingface/foreign_model.hpp"
-#include "heddle/formats/huggingface/safetensors.hpp"
-#include "heddle/models/model.hpp"
+#include "formats/huggingface/foreign_model.hpp"
+#include "formats/huggingface/safetensors.hpp"
+#include "libcore/models/model.hpp"
 
 namespace heddle::tests {
 

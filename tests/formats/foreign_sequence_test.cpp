@@ -3,11 +3,11 @@
 
 #include "formats/foreign_models.hpp"
 #include "formats/samples.hpp"
-#include "heddle/data/framing.hpp"
-#include "heddle/decoding/beam_search.hpp"
-#include "heddle/decoding/generate.hpp"
-#include "heddle/decoding/score.hpp"
-#include "heddle/models/encoder_decoder.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/decoding/beam_search.hpp"
+#include "libcore/decoding/generate.hpp"
+#include "libcore/decoding/score.hpp"
+#include "libcore/models/encoder_decoder.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/files.hpp"
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::tests {
 

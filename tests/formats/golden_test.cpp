@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "heddle/text/basic_words.hpp"
+#include "libcore/text/basic_words.hpp"
 
 using namespace heddle;
 using namespace heddle::tests;

@@ -1,12 +1,12 @@
-#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/gpt2_vocabulary.hpp"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 
 #include "formats/golden.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/stream_encoder.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/stream_encoder.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -6,13 +6,13 @@
 #include <cstring>
 
 #include "formats/files.hpp"
+#include "formats/hdf5/checksum.hpp"
+#include "formats/hdf5/column.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/heddle/history.hpp"
+#include "formats/heddle/tensor_group.hpp"
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/hdf5/checksum.hpp"
-#include "heddle/formats/hdf5/column.hpp"
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/heddle/history.hpp"
-#include "heddle/formats/heddle/tensor_group.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

@@ -5,9 +5,9 @@
 #include <regex>
 
 #include "formats/files.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
 #include "support/skips.hpp"
 
 using namespace heddle;

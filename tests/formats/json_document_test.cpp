@@ -1,7 +1,7 @@
 // JSON of strangers: what is taken, what is refused and where, and names of places.
 #include "formats/files.hpp"
-#include "heddle/formats/json/members.hpp"
-#include "heddle/formats/json/node.hpp"
+#include "formats/json/members.hpp"
+#include "formats/json/node.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -2,12 +2,12 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/formats/labelled/conll.hpp"
-#include "heddle/formats/labelled/csv.hpp"
-#include "heddle/formats/labelled/jsonl.hpp"
-#include "heddle/formats/labelled/squad.hpp"
-#include "heddle/formats/labelled/tsv.hpp"
+#include "formats/labelled/conll.hpp"
+#include "formats/labelled/csv.hpp"
+#include "formats/labelled/jsonl.hpp"
+#include "formats/labelled/squad.hpp"
+#include "formats/labelled/tsv.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

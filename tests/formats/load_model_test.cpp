@@ -1,5 +1,5 @@
 // Decoders in files: what is mapped computes what was written, whatever the types of the weights.
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/labelled/marked_words.hpp"
+#include "formats/labelled/marked_words.hpp"
 
 #include "formats/files.hpp"
 

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "formats/files.hpp"
+#include "formats/heddle/model_file.hpp"
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

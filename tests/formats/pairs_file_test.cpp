@@ -1,12 +1,12 @@
-#include "heddle/formats/heddle/pairs_file.hpp"
+#include "formats/heddle/pairs_file.hpp"
 
 #include <doctest/doctest.h>
 
 #include <thread>
 
 #include "formats/files.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "formats/files.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/base/printable.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -3,10 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
-#include "heddle/formats/labelled/conll.hpp"
-#include "heddle/formats/labelled/marked_words.hpp"
-#include "heddle/formats/labelled/squad.hpp"
-#include "heddle/formats/labelled/tsv.hpp"
+#include "formats/labelled/conll.hpp"
+#include "formats/labelled/marked_words.hpp"
+#include "formats/labelled/squad.hpp"
+#include "formats/labelled/tsv.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -1,10 +1,10 @@
 // Reports of metrics as programs read them.
 #include <doctest/doctest.h>
 
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/metrics/answers.hpp"
-#include "heddle/metrics/classification.hpp"
-#include "heddle/metrics/entities.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/metrics/answers.hpp"
+#include "libcore/metrics/classification.hpp"
+#include "libcore/metrics/entities.hpp"
 
 using namespace heddle;
 using formats::Json;

@@ -1,4 +1,4 @@
-#include "heddle/formats/huggingface/safetensors.hpp"
+#include "formats/huggingface/safetensors.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/files.hpp"
+#include "formats/heddle/half.hpp"
+#include "formats/huggingface/sharded_safetensors.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/half.hpp"
-#include "heddle/formats/huggingface/sharded_safetensors.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

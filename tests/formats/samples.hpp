@@ -4,12 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
-#include "heddle/formats/heddle/weight_type.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "formats/heddle/weight_type.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::tests {
 

@@ -5,10 +5,10 @@
 #include <random>
 
 #include "formats/golden.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/sentencepiece/message.hpp"
+#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
 #include "formats/sentencepiece_proto.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/formats/sentencepiece/message.hpp"
-#include "heddle/formats/sentencepiece/sentencepiece_tokenizer.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -3,11 +3,11 @@
 #include <doctest/doctest.h>
 
 #include "formats/golden.hpp"
-#include "heddle/data/framing.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
-#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
-#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/wordpiece_vocabulary.hpp"
+#include "libcore/data/framing.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -1,12 +1,12 @@
-#include "heddle/formats/labelled/squad.hpp"
+#include "formats/labelled/squad.hpp"
 
 #include <doctest/doctest.h>
 
 #include <set>
 
 #include "formats/files.hpp"
-#include "heddle/formats/labelled/jsonl.hpp"
-#include "heddle/formats/labelled/span_json.hpp"
+#include "formats/labelled/jsonl.hpp"
+#include "formats/labelled/span_json.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

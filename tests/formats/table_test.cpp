@@ -2,10 +2,10 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
-#include "heddle/formats/labelled/csv.hpp"
-#include "heddle/formats/labelled/jsonl.hpp"
-#include "heddle/formats/labelled/labelled_input.hpp"
-#include "heddle/formats/labelled/tsv.hpp"
+#include "formats/labelled/csv.hpp"
+#include "formats/labelled/jsonl.hpp"
+#include "formats/labelled/labelled_input.hpp"
+#include "formats/labelled/tsv.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "formats/files.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

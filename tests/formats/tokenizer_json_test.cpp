@@ -1,4 +1,4 @@
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,14 +6,14 @@
 #include <map>
 
 #include "formats/golden.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
-#include "heddle/formats/huggingface/gpt2_vocabulary.hpp"
-#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/text/trainer.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/wordpiece_vocabulary.hpp"
+#include "libcore/base/strings.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/text/trainer.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
+#include "formats/heddle/load_model.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/training/causal.hpp"
+#include "libcore/training/causal.hpp"
 #include "libcore/training/short_training.hpp"
 #include "support/models.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/formats/heddle/weight_type.hpp"
+#include "formats/heddle/weight_type.hpp"
 
 #include <doctest/doctest.h>
 

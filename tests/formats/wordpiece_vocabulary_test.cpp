@@ -1,4 +1,4 @@
-#include "heddle/formats/huggingface/wordpiece_vocabulary.hpp"
+#include "formats/huggingface/wordpiece_vocabulary.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Templates, pairs and word sets of bias tests.
-#include "heddle/formats/labelled/bias_tests.hpp"
+#include "formats/labelled/bias_tests.hpp"
 #include "fuzz/target.hpp"
 
 void heddle::fuzz::bias_tests(std::string_view input) {

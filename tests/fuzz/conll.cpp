@@ -1,5 +1,5 @@
 // Tagged sentences, one word per line.
-#include "heddle/formats/labelled/conll.hpp"
+#include "formats/labelled/conll.hpp"
 
 #include "fuzz/target.hpp"
 

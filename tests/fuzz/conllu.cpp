@@ -1,5 +1,5 @@
 // Tagged sentences in the ten columns of Universal Dependencies.
-#include "heddle/formats/labelled/conll.hpp"
+#include "formats/labelled/conll.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -1,5 +1,5 @@
 // Comma-separated labelled texts and pairs of texts, with and without a header.
-#include "heddle/formats/labelled/csv.hpp"
+#include "formats/labelled/csv.hpp"
 
 #include "fuzz/target.hpp"
 

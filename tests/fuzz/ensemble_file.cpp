@@ -1,5 +1,5 @@
 // Ensemble files, whose models are not there.
-#include "heddle/formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/ensemble_file.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -1,8 +1,8 @@
 // GPT-2's vocab.json and merges.txt: the input has both, with a line "--" between them.
 #include <filesystem>
 
+#include "formats/heddle/tokenizer_file.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
 
 void heddle::fuzz::gpt2_vocabulary(std::string_view input) {
   constexpr std::string_view between = "\n--\n";

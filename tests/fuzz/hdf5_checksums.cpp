@@ -1,6 +1,6 @@
 #include "fuzz/hdf5_checksums.hpp"
 
-#include "heddle/formats/hdf5/checksum.hpp"
+#include "formats/hdf5/checksum.hpp"
 
 namespace heddle {
 

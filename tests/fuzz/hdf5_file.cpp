@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "formats/hdf5/hdf5.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/hdf5/hdf5.hpp"
 
 namespace heddle::fuzz {
 

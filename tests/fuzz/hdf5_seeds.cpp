@@ -5,14 +5,14 @@
 #include <iterator>
 #include <limits>
 
+#include "formats/archives/hdf5_archive.hpp"
+#include "formats/heddle/embedding_file.hpp"
+#include "formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/archives/hdf5_archive.hpp"
-#include "heddle/formats/heddle/embedding_file.hpp"
-#include "heddle/formats/heddle/ensemble_file.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
 #include "support/models.hpp"
 
 namespace heddle::fuzz {

@@ -9,7 +9,7 @@
 #include "fuzz/hdf5_checksums.hpp"
 #include "fuzz/hdf5_seeds.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

@@ -1,5 +1,5 @@
 // Labelled texts and questions with spans, one JSON object per line.
-#include "heddle/formats/labelled/jsonl.hpp"
+#include "formats/labelled/jsonl.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -2,8 +2,8 @@
 // between them.
 #include <filesystem>
 
+#include "formats/heddle/tokenizer_file.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
 
 void heddle::fuzz::marian_vocabulary(std::string_view input) {
   constexpr std::string_view between = "\n--\n";

@@ -1,5 +1,5 @@
 // Words in sentences, with their senses or without.
-#include "heddle/formats/labelled/marked_words.hpp"
+#include "formats/labelled/marked_words.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -1,8 +1,8 @@
 // Model files, to use them and to train them.
-#include "heddle/formats/heddle/model_file.hpp"
+#include "formats/heddle/model_file.hpp"
 
+#include "formats/heddle/task_file.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
 
 void heddle::fuzz::model_file(std::string_view input) {
   const std::string path = write_input("model.h5", input);

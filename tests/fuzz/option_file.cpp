@@ -1,6 +1,6 @@
 // INI files of options.
 #include "fuzz/target.hpp"
-#include "heddle/cli/config.hpp"
+#include "tools/cli/config.hpp"
 
 void heddle::fuzz::option_file(std::string_view input) {
   read_or_refuse([&] {

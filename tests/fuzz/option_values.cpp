@@ -1,7 +1,7 @@
 // Values as flags, the environment and option files have them: what was read reads the same when it is written again.
 #include "fuzz/target.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/values.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/values.hpp"
 
 namespace heddle::fuzz {
 

@@ -1,5 +1,5 @@
 // Pairs files: everything that training and inspect read of them.
-#include "heddle/formats/heddle/pairs_file.hpp"
+#include "formats/heddle/pairs_file.hpp"
 
 #include <algorithm>
 

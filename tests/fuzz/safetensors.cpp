@@ -1,5 +1,5 @@
 // Hugging Face's tensors.
-#include "heddle/formats/huggingface/safetensors.hpp"
+#include "formats/huggingface/safetensors.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -1,6 +1,6 @@
 // SentencePiece's models.
+#include "formats/heddle/tokenizer_file.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
 
 void heddle::fuzz::sentencepiece(std::string_view input) {
   const std::string path = write_input("x.model", input);

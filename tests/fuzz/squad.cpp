@@ -1,5 +1,5 @@
 // Questions with spans as one JSON document.
-#include "heddle/formats/labelled/squad.hpp"
+#include "formats/labelled/squad.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle::fuzz {
 

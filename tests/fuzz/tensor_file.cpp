@@ -1,6 +1,6 @@
 // Files of hidden states.
+#include "formats/heddle/embedding_file.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/heddle/embedding_file.hpp"
 
 void heddle::fuzz::tensor_file(std::string_view input) {
   const std::string path = write_input("hidden.h5", input);

@@ -1,5 +1,5 @@
 // Token files: everything that training and inspect read of them.
-#include "heddle/formats/heddle/token_file.hpp"
+#include "formats/heddle/token_file.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Tokenizer files.
-#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -1,8 +1,8 @@
 // Hugging Face's tokenizer.json, read and written again.
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
 
+#include "formats/heddle/tokenizer_file.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
 
 void heddle::fuzz::tokenizer_json(std::string_view input) {
   const std::string path = write_input("tokenizer.json", input);

@@ -1,5 +1,5 @@
 // Labelled texts and pairs of texts, a line each.
-#include "heddle/formats/labelled/tsv.hpp"
+#include "formats/labelled/tsv.hpp"
 
 #include "fuzz/target.hpp"
 

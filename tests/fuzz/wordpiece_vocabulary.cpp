@@ -1,6 +1,6 @@
 // BERT's vocab.txt.
+#include "formats/heddle/tokenizer_file.hpp"
 #include "fuzz/target.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
 
 void heddle::fuzz::wordpiece_vocabulary(std::string_view input) {
   const std::string path = write_input("vocab.txt", input);

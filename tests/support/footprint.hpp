@@ -1,7 +1,7 @@
 // What a computation takes of memory.
 #pragma once
 
-#include "heddle/tensor/pool.hpp"
+#include "libcore/tensor/pool.hpp"
 
 namespace heddle::testing {
 

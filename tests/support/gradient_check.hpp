@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 #include "support/on_threads.hpp"
 #include "support/weighted_sum.hpp"
 

@@ -1,8 +1,8 @@
 // Configurations of models for tests, in one expression: testing::decoder({.layers = 2, .width = 32}).
 #pragma once
 
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
+#include "libcore/models/decoder.hpp"
+#include "libcore/models/encoder.hpp"
 
 namespace heddle::testing {
 

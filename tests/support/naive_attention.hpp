@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "heddle/ops/attention.hpp"
+#include "libcore/ops/attention.hpp"
 
 namespace heddle::testing {
 

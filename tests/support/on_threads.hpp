@@ -1,7 +1,7 @@
 // A number of threads for a part of a test.
 #pragma once
 
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle::testing {
 

@@ -7,8 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::testing {
 

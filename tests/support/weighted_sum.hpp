@@ -2,7 +2,7 @@
 // hide errors in operations whose gradients cancel, as those of softmax and of norms do.
 #pragma once
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 #include "support/tensors.hpp"
 
 namespace heddle::testing {

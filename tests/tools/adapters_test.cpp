@@ -1,8 +1,8 @@
 // Adapters from outside: finetune --lora-rank, classify and convert --merge (SPEC 6.2).
 #include <cmath>
 
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/nn/low_rank_options.hpp"
+#include "formats/files/checksum.hpp"
+#include "libcore/nn/low_rank_options.hpp"
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;

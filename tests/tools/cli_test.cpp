@@ -7,9 +7,9 @@
 #include <map>
 #include <sstream>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/cli/config.hpp"
-#include "heddle/tensor/processors.hpp"
+#include "libcore/tensor/processors.hpp"
+#include "tools/cli/arguments.hpp"
+#include "tools/cli/config.hpp"
 #include "tools/command.hpp"
 #include "tools/toy_options.hpp"
 

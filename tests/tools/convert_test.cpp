@@ -8,9 +8,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/base/strings.hpp"
 #include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 

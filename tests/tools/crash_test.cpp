@@ -5,7 +5,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
 #include "support/json.hpp"
 #include "tools/labelled_corpus.hpp"
 

@@ -1,7 +1,7 @@
 // What tools say of files that they cannot take: which, where, and what to do; and that damage does not go by unseen.
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/models/task.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "libcore/models/task.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;

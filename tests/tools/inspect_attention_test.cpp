@@ -8,8 +8,8 @@
 #include <limits>
 #include <set>
 
-#include "heddle/base/base64.hpp"
-#include "heddle/base/printable.hpp"
+#include "libcore/base/base64.hpp"
+#include "libcore/base/printable.hpp"
 #include "support/json.hpp"
 #include "support/png.hpp"
 #include "tools/small_corpus.hpp"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 #include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "formats/heddle/load_model.hpp"
 #include "formats/samples.hpp"
-#include "heddle/attention/attention.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/base/printable.hpp"
 #include "support/json.hpp"
 #include "support/models.hpp"
 #include "support/png.hpp"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/models/config.hpp"
+#include "libcore/models/config.hpp"
 #include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <regex>
 
+#include "formats/heddle/load_model.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
 #include "support/models.hpp"
 #include "support/png.hpp"
 #include "tools/command.hpp"

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <numbers>
 
+#include "formats/heddle/load_model.hpp"
 #include "formats/samples.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/models/encoder_decoder.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/models/encoder_decoder.hpp"
+#include "libcore/positions/positions.hpp"
 #include "support/json.hpp"
 #include "support/models.hpp"
 #include "support/png.hpp"

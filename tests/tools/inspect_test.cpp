@@ -11,10 +11,10 @@
 #include <sstream>
 #include <tuple>
 
+#include "formats/hdf5/column.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
-#include "heddle/formats/hdf5/column.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
 #include "support/json.hpp"
 #include "support/models.hpp"
 #include "tools/command.hpp"

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <limits>
 
-#include "heddle/models/config.hpp"
+#include "libcore/models/config.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/cli/progress.hpp"
 #include "support/skips.hpp"
+#include "tools/cli/progress.hpp"
 #include "tools/command.hpp"
 #include "tools/watching.hpp"
 

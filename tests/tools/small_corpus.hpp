@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/model_file.hpp"
+#include "formats/heddle/model_file.hpp"
 #include "support/json.hpp"
 #include "tools/command.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/streams.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/command.hpp"
 
 using namespace heddle;

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "heddle/formats/heddle/pairs_file.hpp"
+#include "formats/heddle/pairs_file.hpp"
 #include "support/json.hpp"
 #include "tools/command.hpp"
 #include "tools/watching.hpp"

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "heddle/base/random.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
+#include "formats/heddle/token_file.hpp"
+#include "libcore/base/random.hpp"
 #include "support/json.hpp"
 #include "support/skips.hpp"
 #include "tools/command.hpp"

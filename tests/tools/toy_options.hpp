@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/help.hpp"
+#include "tools/cli/help.hpp"
 
 namespace toy {
 

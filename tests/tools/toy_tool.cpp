@@ -4,9 +4,9 @@
 #include <thread>
 #include <vector>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/signals.hpp"
-#include "heddle/cli/streams.hpp"
+#include "tools/cli/run.hpp"
+#include "tools/cli/signals.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/toy_options.hpp"
 
 namespace {

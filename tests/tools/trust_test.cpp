@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "heddle/formats/heddle/tokenizer_file.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;

@@ -5,7 +5,7 @@
 #include <set>
 #include <sstream>
 
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 #include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 

@@ -2,8 +2,8 @@
 
 #include <cctype>
 
-#include "heddle/decoding/softmax.hpp"
-#include "heddle/text/text_error.hpp"
+#include "libcore/decoding/softmax.hpp"
+#include "libcore/text/text_error.hpp"
 
 namespace heddle {
 

@@ -6,8 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "heddle/data/task_examples.hpp"
-#include "heddle/decoding/zero_shot.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/decoding/zero_shot.hpp"
 #include "tools/classify/options.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/tasks/data.hpp"

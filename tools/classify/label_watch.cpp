@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/lines.hpp"
-#include "heddle/formats/labelled/csv.hpp"
-#include "heddle/text/unicode.hpp"
+#include "formats/files/lines.hpp"
+#include "formats/labelled/csv.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/unicode.hpp"
 #include "tools/tasks/warnings.hpp"
 
 namespace heddle {

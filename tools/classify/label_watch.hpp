@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "heddle/data/label_set.hpp"
-#include "heddle/formats/labelled/labelled_input.hpp"
-#include "heddle/models/task.hpp"
+#include "formats/labelled/labelled_input.hpp"
+#include "libcore/data/label_set.hpp"
+#include "libcore/models/task.hpp"
 #include "tools/lines/text_reader.hpp"
 
 namespace heddle {

@@ -4,16 +4,16 @@
 #include <iostream>
 #include <limits>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/refuse.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/base/printable.hpp"
 #include "tools/classify/label_asker.hpp"
 #include "tools/classify/label_watch.hpp"
 #include "tools/classify/options.hpp"
 #include "tools/classify/predictions.hpp"
 #include "tools/classify/write.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/refuse.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/tasks/ensemble.hpp"

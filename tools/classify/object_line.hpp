@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "heddle/formats/json/members.hpp"
+#include "formats/json/members.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/framing.hpp"
-#include "heddle/decoding/best_spans.hpp"
-#include "heddle/formats/labelled/labelled_input.hpp"
+#include "formats/labelled/labelled_input.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/decoding/best_spans.hpp"
 
 namespace heddle {
 

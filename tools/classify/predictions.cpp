@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heddle/formats/archives/json_archive.hpp"
+#include "formats/archives/json_archive.hpp"
 #include "tools/classify/object_line.hpp"
 #include "tools/lines/escaped.hpp"
 

@@ -4,10 +4,10 @@
 #include <map>
 #include <numeric>
 
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/files/lines.hpp"
-#include "heddle/text/plain_words.hpp"
-#include "heddle/text/unicode.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/files/lines.hpp"
+#include "libcore/text/plain_words.hpp"
+#include "libcore/text/unicode.hpp"
 #include "tools/classify/object_line.hpp"
 #include "tools/lines/escaped.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 
 #include <unistd.h>
 
@@ -8,13 +8,13 @@
 #include <map>
 #include <stdexcept>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/command_line.hpp"
-#include "heddle/cli/config.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/cli/version.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/tensor/processors.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/tensor/processors.hpp"
+#include "tools/cli/command_line.hpp"
+#include "tools/cli/config.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/cli/version.hpp"
 
 namespace heddle::cli {
 

@@ -8,12 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/cli/completion.hpp"
-#include "heddle/cli/help.hpp"
-#include "heddle/cli/options.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/cli/variables.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
+#include "tools/cli/completion.hpp"
+#include "tools/cli/help.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/cli/variables.hpp"
 
 namespace heddle::cli {
 

@@ -1,4 +1,4 @@
-#include "heddle/cli/command_line.hpp"
+#include "tools/cli/command_line.hpp"
 
 #include <boost/program_options.hpp>
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/options.hpp"
-#include "heddle/cli/variables.hpp"
+#include "tools/cli/options.hpp"
+#include "tools/cli/variables.hpp"
 
 namespace heddle::cli {
 

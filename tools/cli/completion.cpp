@@ -1,4 +1,4 @@
-#include "heddle/cli/completion.hpp"
+#include "tools/cli/completion.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heddle/cli/help.hpp"
+#include "tools/cli/help.hpp"
 
 namespace heddle::cli {
 

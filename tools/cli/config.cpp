@@ -1,12 +1,12 @@
-#include "heddle/cli/config.hpp"
+#include "tools/cli/config.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::cli {
 

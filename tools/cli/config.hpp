@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/cli/options.hpp"
+#include "tools/cli/options.hpp"
 
 namespace heddle::cli {
 

@@ -1,10 +1,10 @@
-#include "heddle/cli/encoding_watch.hpp"
+#include "tools/cli/encoding_watch.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::cli {
 

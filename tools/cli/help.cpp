@@ -1,4 +1,4 @@
-#include "heddle/cli/help.hpp"
+#include "tools/cli/help.hpp"
 
 #include <algorithm>
 #include <sstream>

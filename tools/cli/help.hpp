@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/options.hpp"
+#include "tools/cli/options.hpp"
 
 namespace heddle::cli {
 

@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/cli/arguments.hpp"
+#include "libcore/base/visit.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

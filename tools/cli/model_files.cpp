@@ -1,11 +1,11 @@
-#include "heddle/cli/model_files.hpp"
+#include "tools/cli/model_files.hpp"
 
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
 
-#include "heddle/base/error.hpp"
-#include "heddle/cli/values.hpp"
+#include "libcore/base/error.hpp"
+#include "tools/cli/values.hpp"
 
 namespace heddle::cli {
 

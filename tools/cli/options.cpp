@@ -1,4 +1,4 @@
-#include "heddle/cli/options.hpp"
+#include "tools/cli/options.hpp"
 
 #include <algorithm>
 #include <stdexcept>

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/cli/values.hpp"
+#include "libcore/base/visit.hpp"
+#include "tools/cli/values.hpp"
 
 namespace heddle::cli {
 

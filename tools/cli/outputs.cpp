@@ -1,15 +1,15 @@
-#include "heddle/cli/outputs.hpp"
+#include "tools/cli/outputs.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/heddle/ensemble_file.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
-#include "heddle/formats/huggingface/foreign_model.hpp"
+#include "formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "formats/huggingface/foreign_model.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::cli {
 

@@ -1,4 +1,4 @@
-#include "heddle/cli/progress.hpp"
+#include "tools/cli/progress.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 
 namespace heddle::cli {
 

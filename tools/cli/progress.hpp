@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle::cli {
 

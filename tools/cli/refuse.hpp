@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/cli/run.hpp"
+#include "tools/cli/run.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,12 +13,12 @@
 #include <optional>
 #include <system_error>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/signals.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/cli/version.hpp"
-#include "heddle/tensor/blas.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/tensor/blas.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "tools/cli/signals.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/cli/version.hpp"
 
 namespace heddle::cli {
 

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle::cli {
 

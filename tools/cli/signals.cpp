@@ -1,4 +1,4 @@
-#include "heddle/cli/signals.hpp"
+#include "tools/cli/signals.hpp"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include <atomic>
 #include <string_view>
 
-#include "heddle/formats/files/temporary.hpp"
+#include "formats/files/temporary.hpp"
 
 namespace heddle::cli {
 

@@ -2,7 +2,7 @@
 // removed. A program that has something to save saves and exits at SIGTERM or SIGINT; a second one ends it at once.
 #pragma once
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::cli {
 

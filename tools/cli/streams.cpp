@@ -1,4 +1,4 @@
-#include "heddle/cli/streams.hpp"
+#include "tools/cli/streams.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,9 +9,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "heddle/cli/signals.hpp"
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/huggingface/foreign.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/huggingface/foreign.hpp"
+#include "tools/cli/signals.hpp"
 
 namespace heddle::cli {
 

@@ -13,11 +13,11 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/real.hpp"
-#include "heddle/cli/encoding_watch.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/files/descriptor.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/real.hpp"
+#include "tools/cli/encoding_watch.hpp"
 
 namespace heddle::cli {
 

@@ -1,8 +1,8 @@
-#include "heddle/cli/text_table.hpp"
+#include "tools/cli/text_table.hpp"
 
 #include <algorithm>
 
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "heddle/cli/variables.hpp"
+#include "tools/cli/variables.hpp"
 
 #include <algorithm>
 #include <boost/make_shared.hpp>

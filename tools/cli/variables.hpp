@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/cli/options.hpp"
+#include "tools/cli/options.hpp"
 
 namespace heddle::cli {
 

@@ -1,4 +1,4 @@
-#include "heddle/cli/verbs.hpp"
+#include "tools/cli/verbs.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "heddle/cli/run.hpp"
+#include "tools/cli/run.hpp"
 
 namespace heddle::cli {
 

@@ -1,14 +1,14 @@
-#include "heddle/cli/version.hpp"
+#include "tools/cli/version.hpp"
 
 #include <boost/version.hpp>
 #include <cstdlib>
 #include <cstring>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/hdf5/load_library.hpp"
-#include "heddle/tensor/blas.hpp"
-#include "heddle/tensor/math.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "formats/hdf5/load_library.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/tensor/blas.hpp"
+#include "libcore/tensor/math.hpp"
+#include "libcore/tensor/precision.hpp"
 
 namespace heddle::cli {
 

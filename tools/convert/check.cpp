@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "heddle/models/model.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle {
 

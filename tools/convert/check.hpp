@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heddle/formats/huggingface/foreign_model.hpp"
+#include "formats/huggingface/foreign_model.hpp"
 
 namespace heddle {
 

@@ -2,15 +2,15 @@
 // tokenizer.json, from and to; splits labelled files.
 #include <filesystem>
 
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/refuse.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/formats/heddle/weight_type.hpp"
-#include "heddle/formats/huggingface/foreign_model.hpp"
-#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
-#include "heddle/formats/huggingface/tokenizer_json.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/heddle/weight_type.hpp"
+#include "formats/huggingface/foreign_model.hpp"
+#include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/refuse.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/convert/model.hpp"
 #include "tools/convert/split.hpp"
 

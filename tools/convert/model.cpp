@@ -6,8 +6,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "heddle/formats/files/atomic_directory.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
+#include "formats/files/atomic_directory.hpp"
+#include "formats/heddle/model_file.hpp"
 #include "tools/convert/check.hpp"
 #include "tools/convert/source.hpp"
 

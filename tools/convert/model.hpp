@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/weight_type.hpp"
+#include "formats/heddle/weight_type.hpp"
 
 namespace heddle {
 

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/heddle/task_file.hpp"
 
 namespace heddle {
 

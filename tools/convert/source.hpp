@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/history.hpp"
-#include "heddle/formats/huggingface/foreign_model.hpp"
-#include "heddle/models/task.hpp"
+#include "formats/heddle/history.hpp"
+#include "formats/huggingface/foreign_model.hpp"
+#include "libcore/models/task.hpp"
 
 namespace heddle {
 

@@ -10,12 +10,12 @@
 #include <set>
 #include <unordered_map>
 
-#include "heddle/data/folds.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/files/atomic_directory.hpp"
-#include "heddle/formats/json/node.hpp"
-#include "heddle/formats/json/value.hpp"
-#include "heddle/formats/labelled/csv.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/files/atomic_directory.hpp"
+#include "formats/json/node.hpp"
+#include "formats/json/value.hpp"
+#include "formats/labelled/csv.hpp"
+#include "libcore/data/folds.hpp"
 #include "tools/tasks/warnings.hpp"
 
 namespace heddle {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/labelled/labelled_input.hpp"
+#include "formats/labelled/labelled_input.hpp"
+#include "libcore/base/visit.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

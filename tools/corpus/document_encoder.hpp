@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "heddle/text/stream_encoder.hpp"
+#include "libcore/text/stream_encoder.hpp"
 #include "tools/corpus/reader.hpp"
 
 namespace heddle {

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string_view>
 
-#include "heddle/base/real.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle {
 

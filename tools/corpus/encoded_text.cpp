@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 #include "tools/corpus/document_encoder.hpp"
 
 namespace heddle {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/data/token_source.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/data/token_source.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/corpus/documents.hpp"
 
 namespace heddle {

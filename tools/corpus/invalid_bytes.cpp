@@ -1,7 +1,7 @@
 #include "tools/corpus/invalid_bytes.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle {
 

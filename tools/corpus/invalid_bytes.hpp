@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/cli/arguments.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

@@ -5,9 +5,9 @@
 #include <future>
 #include <tuple>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "formats/files/checksum.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle {
 

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/cli/progress.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/text/text_error.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/text/text_error.hpp"
+#include "tools/cli/arguments.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/corpus/documents.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
 

@@ -1,10 +1,10 @@
 #include "tools/finetune/bag_baseline.hpp"
 
-#include "heddle/formats/heddle/task_file.hpp"
-#include "heddle/models/architecture.hpp"
-#include "heddle/text/trainer.hpp"
-#include "heddle/training/task_objective.hpp"
-#include "heddle/training/trainer.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/text/trainer.hpp"
+#include "libcore/training/task_objective.hpp"
+#include "libcore/training/trainer.hpp"
 #include "tools/finetune/options.hpp"
 #include "tools/tasks/report.hpp"
 

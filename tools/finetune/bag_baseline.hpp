@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "heddle/data/label_set.hpp"
+#include "libcore/data/label_set.hpp"
 #include "tools/finetune/judged_answers.hpp"
 #include "tools/tasks/data.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
 #include "tools/finetune/run.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/dry_run.hpp"

@@ -1,7 +1,7 @@
 // The resources that fine-tuning needs.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/finetune/options.hpp"
 
 namespace heddle {

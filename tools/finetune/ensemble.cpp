@@ -7,11 +7,11 @@
 #include <limits>
 #include <set>
 
-#include "heddle/cli/model_files.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/refuse.hpp"
-#include "heddle/cli/text_table.hpp"
-#include "heddle/formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/ensemble_file.hpp"
+#include "tools/cli/model_files.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/refuse.hpp"
+#include "tools/cli/text_table.hpp"
 #include "tools/tasks/ensemble.hpp"
 #include "tools/tasks/report.hpp"
 #include "tools/tasks/warnings.hpp"

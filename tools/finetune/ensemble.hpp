@@ -1,7 +1,7 @@
 // finetune --ensemble: the weights with which models predict together best.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/finetune/options.hpp"
 
 namespace heddle {

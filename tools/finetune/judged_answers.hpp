@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "heddle/training/objective.hpp"
+#include "libcore/training/objective.hpp"
 #include "tools/tasks/answers.hpp"
 
 namespace heddle {

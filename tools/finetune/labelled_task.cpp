@@ -6,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
 #include "tools/finetune/bag_baseline.hpp"
 #include "tools/tasks/warnings.hpp"
 #include "tools/training/files.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "heddle/training/task_objective.hpp"
+#include "libcore/training/task_objective.hpp"
 #include "tools/finetune/judged_answers.hpp"
 #include "tools/finetune/task.hpp"
 #include "tools/tasks/report.hpp"

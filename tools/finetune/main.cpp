@@ -1,9 +1,9 @@
 // finetune: trains a pre-trained model for a task.
 #include <algorithm>
 
-#include "heddle/cli/refuse.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/signals.hpp"
+#include "tools/cli/refuse.hpp"
+#include "tools/cli/run.hpp"
+#include "tools/cli/signals.hpp"
 #include "tools/finetune/dry_run.hpp"
 #include "tools/finetune/ensemble.hpp"
 #include "tools/finetune/run.hpp"

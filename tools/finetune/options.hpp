@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/framing.hpp"
-#include "heddle/formats/labelled/labelled_input.hpp"
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/task.hpp"
-#include "heddle/nn/low_rank_options.hpp"
+#include "formats/labelled/labelled_input.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/task.hpp"
+#include "libcore/nn/low_rank_options.hpp"
 #include "tools/training/fields.hpp"
 #include "tools/training/model_options.hpp"
 #include "tools/training/run_control.hpp"

@@ -1,8 +1,8 @@
 #include "tools/finetune/pair_task.hpp"
 
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/formats/huggingface/foreign.hpp"
-#include "heddle/training/objectives.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/huggingface/foreign.hpp"
+#include "libcore/training/objectives.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/tasks/data.hpp"
 #include "tools/training/choose_objective.hpp"

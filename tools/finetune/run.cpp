@@ -6,8 +6,8 @@
 #include <functional>
 #include <optional>
 
-#include "heddle/cli/signals.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
+#include "tools/cli/signals.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/files.hpp"
 

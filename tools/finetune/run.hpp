@@ -4,8 +4,8 @@
 #include <memory>
 #include <optional>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/finetune/options.hpp"
 #include "tools/finetune/task.hpp"
 #include "tools/training/resume.hpp"

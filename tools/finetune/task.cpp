@@ -1,7 +1,7 @@
 #include "tools/finetune/task.hpp"
 
-#include "heddle/cli/refuse.hpp"
-#include "heddle/models/architecture.hpp"
+#include "libcore/models/architecture.hpp"
+#include "tools/cli/refuse.hpp"
 #include "tools/finetune/labelled_task.hpp"
 #include "tools/finetune/pair_task.hpp"
 #include "tools/finetune/text_task.hpp"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
-#include "heddle/models/task_model.hpp"
-#include "heddle/training/objective.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "libcore/models/task_model.hpp"
+#include "libcore/training/objective.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/finetune/options.hpp"
 #include "tools/training/evaluation_sample.hpp"
 

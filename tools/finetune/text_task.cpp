@@ -1,7 +1,7 @@
 #include "tools/finetune/text_task.hpp"
 
-#include "heddle/formats/heddle/token_file.hpp"
-#include "heddle/training/objectives.hpp"
+#include "formats/heddle/token_file.hpp"
+#include "libcore/training/objectives.hpp"
 #include "tools/corpus/encoded_text.hpp"
 #include "tools/training/choose_objective.hpp"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/decoding/sampling.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/decoding/sampling.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/generate/text_search.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/lines/text_reader.hpp"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "heddle/cli/refuse.hpp"
+#include "tools/cli/refuse.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

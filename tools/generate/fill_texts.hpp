@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/decoding/fill_masks.hpp"
-#include "heddle/models/model.hpp"
+#include "libcore/decoding/fill_masks.hpp"
+#include "libcore/models/model.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/generate/options.hpp"
 #include "tools/lines/blank_text.hpp"
 #include "tools/lines/length_limit.hpp"

@@ -2,10 +2,10 @@
 #include <optional>
 #include <ostream>
 
-#include "heddle/cli/model_files.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "tools/cli/model_files.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/generate/continue_texts.hpp"
 #include "tools/generate/fill_texts.hpp"
 #include "tools/generate/score_pairs.hpp"

@@ -1,6 +1,6 @@
 #include "tools/generate/options.hpp"
 
-#include "heddle/cli/refuse.hpp"
+#include "tools/cli/refuse.hpp"
 
 namespace heddle {
 

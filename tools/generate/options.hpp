@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/data/framing.hpp"
-#include "heddle/decoding/constraints.hpp"
-#include "heddle/decoding/sampling.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/decoding/constraints.hpp"
+#include "libcore/decoding/sampling.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

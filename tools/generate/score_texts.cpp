@@ -3,8 +3,8 @@
 #include <numbers>
 #include <numeric>
 
-#include "heddle/cli/refuse.hpp"
-#include "heddle/cli/values.hpp"
+#include "tools/cli/refuse.hpp"
+#include "tools/cli/values.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

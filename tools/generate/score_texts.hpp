@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/generate/options.hpp"
 #include "tools/generate/scoring_models.hpp"
 #include "tools/lines/scored_text.hpp"

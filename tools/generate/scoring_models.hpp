@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
 
 namespace heddle {
 

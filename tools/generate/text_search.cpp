@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "heddle/decoding/beam_search.hpp"
-#include "heddle/decoding/generate.hpp"
+#include "libcore/decoding/beam_search.hpp"
+#include "libcore/decoding/generate.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

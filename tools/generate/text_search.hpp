@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/models/roles.hpp"
+#include "libcore/models/roles.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/generate/continuation.hpp"
 #include "tools/generate/options.hpp"
 

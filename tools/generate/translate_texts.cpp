@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "heddle/cli/refuse.hpp"
-#include "heddle/text/sentinels.hpp"
+#include "libcore/text/sentinels.hpp"
+#include "tools/cli/refuse.hpp"
 #include "tools/lines/escaped.hpp"
 
 namespace heddle {

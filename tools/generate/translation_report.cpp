@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/metrics/bootstrap.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/metrics/bootstrap.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

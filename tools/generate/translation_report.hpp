@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/streams.hpp"
-#include "heddle/metrics/translation.hpp"
+#include "libcore/metrics/translation.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace heddle {
 

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <iostream>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/heddle/attention_file.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/attention_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/inspect/attention_output.hpp"
 #include "tools/inspect/attention_report.hpp"
 #include "tools/inspect/attention_text.hpp"

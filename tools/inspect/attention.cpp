@@ -1,9 +1,9 @@
 // inspect attention: the attention weights of every layer and head in a text or a pair of texts.
 #include <iostream>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/outputs.hpp"
 #include "tools/inspect/attention_output.hpp"
 #include "tools/inspect/attention_page.hpp"
 #include "tools/inspect/attention_text.hpp"

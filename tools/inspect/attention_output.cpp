@@ -3,9 +3,9 @@
 #include <charconv>
 #include <cmath>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/heddle/attention_file.hpp"
+#include "formats/heddle/attention_file.hpp"
+#include "libcore/base/printable.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace heddle {
 

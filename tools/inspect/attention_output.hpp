@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/inspect/attention_report.hpp"
 
 namespace heddle {

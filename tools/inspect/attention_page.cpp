@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/analysis/attention_patterns.hpp"
-#include "heddle/analysis/weight_levels.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/version.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/analysis/attention_patterns.hpp"
+#include "libcore/analysis/weight_levels.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "tools/cli/version.hpp"
 #include "tools/inspect/pages/page.hpp"
 
 namespace heddle {

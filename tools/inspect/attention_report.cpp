@@ -4,13 +4,13 @@
 #include <cmath>
 #include <map>
 
-#include "heddle/analysis/embed.hpp"
-#include "heddle/analysis/weight_levels.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/decoding/beam_search.hpp"
-#include "heddle/tensor/processors.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/analysis/embed.hpp"
+#include "libcore/analysis/weight_levels.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/decoding/beam_search.hpp"
+#include "libcore/tensor/processors.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/matrix_picture.hpp"
 #include "tools/lines/answer_texts.hpp"

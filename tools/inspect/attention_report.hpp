@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/analysis/attention_patterns.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/analysis/attention_patterns.hpp"
 #include "tools/lines/text_reader.hpp"
 
 namespace heddle {

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <ostream>
 
-#include "heddle/analysis/attention_patterns.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/text_table.hpp"
+#include "libcore/analysis/attention_patterns.hpp"
+#include "libcore/base/printable.hpp"
+#include "tools/cli/text_table.hpp"
 #include "tools/inspect/matrix_picture.hpp"
 #include "tools/inspect/terminal.hpp"
 

@@ -3,13 +3,13 @@
 
 #include <iostream>
 
-#include "heddle/analysis/embed.hpp"
-#include "heddle/analysis/pair_bias.hpp"
-#include "heddle/analysis/template_bias.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/formats/labelled/bias_tests.hpp"
-#include "heddle/metrics/weat.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "formats/labelled/bias_tests.hpp"
+#include "libcore/analysis/embed.hpp"
+#include "libcore/analysis/pair_bias.hpp"
+#include "libcore/analysis/template_bias.hpp"
+#include "libcore/metrics/weat.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
 #include "tools/inspect/verbs.hpp"

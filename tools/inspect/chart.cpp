@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/formats/heddle/history.hpp"
+#include "formats/heddle/history.hpp"
 
 namespace heddle {
 

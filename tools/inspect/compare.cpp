@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
-#include "heddle/formats/heddle/model_file.hpp"
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "tools/inspect/print.hpp"
 
 namespace heddle {

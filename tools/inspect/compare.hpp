@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/heddle/tensor_group.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/heddle/tensor_group.hpp"
 
 namespace heddle {
 

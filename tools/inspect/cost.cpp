@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
-#include "heddle/models/presets.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/models/presets.hpp"
+#include "tools/cli/outputs.hpp"
 #include "tools/inspect/cost_report.hpp"
 #include "tools/inspect/picture.hpp"
 #include "tools/inspect/print.hpp"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "heddle/nn/parts.hpp"
+#include "libcore/nn/parts.hpp"
 #include "tools/inspect/cost_report.hpp"
 #include "tools/inspect/palette.hpp"
 #include "tools/inspect/picture.hpp"

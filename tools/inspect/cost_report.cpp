@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/cli/text_table.hpp"
-#include "heddle/formats/archives/text_archive.hpp"
+#include "formats/archives/text_archive.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/cli/text_table.hpp"
 #include "tools/inspect/quantity.hpp"
 #include "tools/lines/escaped.hpp"
 

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/analysis/bill.hpp"
-#include "heddle/analysis/cost.hpp"
-#include "heddle/analysis/step_time.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/analysis/bill.hpp"
+#include "libcore/analysis/cost.hpp"
+#include "libcore/analysis/step_time.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/encode_line.hpp"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/text/tokenizer.hpp"
 #include "tools/lines/text_reader.hpp"
 
 namespace heddle {

@@ -2,7 +2,7 @@
 
 #include <zlib.h>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle {
 

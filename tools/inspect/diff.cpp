@@ -3,9 +3,9 @@
 
 #include <iostream>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/text_table.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/text_table.hpp"
 #include "tools/inspect/compare.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/verbs.hpp"

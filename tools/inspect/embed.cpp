@@ -3,11 +3,11 @@
 #include <iterator>
 #include <string_view>
 
-#include "heddle/analysis/embed.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/heddle/embedding_file.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/embedding_file.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/analysis/embed.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"

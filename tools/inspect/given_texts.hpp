@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/cli/arguments.hpp"
+#include "libcore/base/visit.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/lines/text_reader.hpp"
 
 namespace heddle {

@@ -5,13 +5,13 @@
 #include <cmath>
 #include <iostream>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/cli/text_table.hpp"
-#include "heddle/cli/version.hpp"
-#include "heddle/formats/archives/text_archive.hpp"
+#include "formats/archives/text_archive.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/cli/text_table.hpp"
+#include "tools/cli/version.hpp"
 #include "tools/inspect/chart.hpp"
 #include "tools/inspect/pages/page.hpp"
 #include "tools/inspect/picture.hpp"

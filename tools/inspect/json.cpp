@@ -1,4 +1,4 @@
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 #include "tools/inspect/print.hpp"
 
 namespace heddle {

@@ -6,10 +6,10 @@
 #include <iostream>
 #include <numbers>
 
-#include "heddle/analysis/kernel_shapes.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/outputs.hpp"
+#include "libcore/analysis/kernel_shapes.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/outputs.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/shape_tables.hpp"
 #include "tools/inspect/stacks.hpp"

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 #include "tools/inspect/chart.hpp"
 #include "tools/inspect/palette.hpp"
 #include "tools/inspect/picture.hpp"

@@ -1,7 +1,7 @@
 // inspect: shows, checks and compares heddle's files.
 #include <algorithm>
 
-#include "heddle/models/presets.hpp"
+#include "libcore/models/presets.hpp"
 #include "tools/inspect/verbs.hpp"
 
 int main(int argc, char** argv) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/analysis/weight_levels.hpp"
-#include "heddle/base/error.hpp"
-#include "heddle/base/printable.hpp"
+#include "libcore/analysis/weight_levels.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/printable.hpp"
 #include "tools/inspect/cut_text.hpp"
 
 namespace heddle {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/tensor.hpp"
 #include "tools/inspect/picture.hpp"
 
 namespace heddle {

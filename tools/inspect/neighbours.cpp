@@ -3,11 +3,11 @@
 #include <iostream>
 #include <map>
 
-#include "heddle/analysis/embed.hpp"
-#include "heddle/analysis/nearest.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/analysis/embed.hpp"
+#include "libcore/analysis/nearest.hpp"
+#include "libcore/base/printable.hpp"
+#include "tools/cli/outputs.hpp"
 #include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vector_map.hpp"

@@ -8,8 +8,8 @@
 #include <limits>
 #include <numbers>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
 #include "tools/inspect/palette.hpp"
 
 namespace heddle {

@@ -11,10 +11,10 @@
 #include <numbers>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/inspect/png.hpp"
 
 #ifdef HEDDLE_SANITIZED

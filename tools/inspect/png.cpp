@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 #include "tools/inspect/deflate.hpp"
 
 namespace heddle {

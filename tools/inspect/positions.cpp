@@ -6,10 +6,10 @@
 #include <numbers>
 #include <optional>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/text_table.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/text_table.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/shape_tables.hpp"
 #include "tools/inspect/stacks.hpp"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "heddle/formats/archives/json_archive.hpp"
+#include "formats/archives/json_archive.hpp"
 #include "tools/inspect/summary.hpp"
 
 namespace heddle {

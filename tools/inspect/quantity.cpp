@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/values.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/values.hpp"
 
 namespace heddle {
 

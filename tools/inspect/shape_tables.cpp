@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/cli/text_table.hpp"
-#include "heddle/formats/heddle/shapes_file.hpp"
+#include "formats/heddle/shapes_file.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/cli/text_table.hpp"
 #include "tools/lines/escaped.hpp"
 
 namespace heddle {

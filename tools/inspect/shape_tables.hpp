@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/analysis/grid.hpp"
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/archives/json_archive.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/analysis/grid.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/inspect/panels.hpp"
 
 namespace heddle {

@@ -1,8 +1,8 @@
 // inspect show, which is inspect without a verb.
 #include <iostream>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/models/presets.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/models/presets.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/verbs.hpp"
 

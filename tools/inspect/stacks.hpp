@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "heddle/analysis/embed.hpp"
-#include "heddle/analysis/position_shapes.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/cli/arguments.hpp"
+#include "libcore/analysis/embed.hpp"
+#include "libcore/analysis/position_shapes.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/base/visit.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/inspect/vectors.hpp"
 
 namespace heddle {

@@ -3,14 +3,14 @@
 #include <filesystem>
 #include <string_view>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
-#include "heddle/formats/huggingface/foreign_vocabulary.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/tensor/context.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/foreign_vocabulary.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/presets.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle {
 

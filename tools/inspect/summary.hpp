@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/formats/heddle/ensemble_file.hpp"
-#include "heddle/formats/heddle/history.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/formats/heddle/tensor_group.hpp"
-#include "heddle/models/config.hpp"
-#include "heddle/models/task_model.hpp"
-#include "heddle/nn/low_rank_options.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/history.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "formats/heddle/tensor_group.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/models/task_model.hpp"
+#include "libcore/nn/low_rank_options.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 #include "tools/inspect/token_statistics.hpp"
 
 namespace heddle {

@@ -5,12 +5,12 @@
 #include <iostream>
 #include <numbers>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/text_table.hpp"
-#include "heddle/cli/version.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/text_table.hpp"
+#include "tools/cli/version.hpp"
 #include "tools/inspect/cut_text.hpp"
 #include "tools/inspect/given_texts.hpp"
 #include "tools/inspect/pages/page.hpp"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/text_table.hpp"
-#include "heddle/formats/archives/text_archive.hpp"
+#include "formats/archives/text_archive.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/text_table.hpp"
 #include "tools/inspect/chart.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/weights.hpp"

@@ -6,7 +6,7 @@
 #include <span>
 #include <utility>
 
-#include "heddle/analysis/sentence_likelihood.hpp"
+#include "libcore/analysis/sentence_likelihood.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/scored_text.hpp"
 

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/data/task_examples.hpp"
-#include "heddle/decoding/score.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/decoding/score.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/inspect/cut_text.hpp"
 
 namespace heddle {

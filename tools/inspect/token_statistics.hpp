@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/heddle/token_columns.hpp"
-#include "heddle/text/tokenizer_model.hpp"
+#include "formats/heddle/token_columns.hpp"
+#include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle {
 

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <limits>
 
-#include "heddle/analysis/neighbour_map.hpp"
-#include "heddle/analysis/principal_components.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/cli/version.hpp"
+#include "libcore/analysis/neighbour_map.hpp"
+#include "libcore/analysis/principal_components.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/streams.hpp"
+#include "tools/cli/version.hpp"
 #include "tools/inspect/pages/page.hpp"
 #include "tools/inspect/palette.hpp"
 #include "tools/inspect/picture.hpp"

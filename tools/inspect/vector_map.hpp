@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/visit.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle {
 

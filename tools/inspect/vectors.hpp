@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/analysis/embed.hpp"
-#include "heddle/base/visit.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/analysis/embed.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // inspect's verbs: one function for each line of verbs.def, defined in the file of that name.
 #pragma once
 
-#include "heddle/cli/verbs.hpp"
+#include "tools/cli/verbs.hpp"
 
 namespace heddle::verbs {
 

@@ -4,8 +4,8 @@
 #include <tuple>
 #include <vector>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/text_table.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/text_table.hpp"
 
 namespace heddle {
 

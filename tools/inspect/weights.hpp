@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "heddle/formats/heddle/tensor_group.hpp"
+#include "formats/heddle/tensor_group.hpp"
 
 namespace heddle {
 

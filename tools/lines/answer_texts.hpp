@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 #include "tools/lines/text_reader.hpp"
 
 namespace heddle {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "heddle/text/sentinels.hpp"
+#include "libcore/text/sentinels.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/escaped.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 namespace heddle {
 

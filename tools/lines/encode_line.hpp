@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/text/tokenizer.hpp"
 #include "tools/lines/text_reader.hpp"
 
 namespace heddle {

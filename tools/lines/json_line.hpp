@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 
 namespace heddle {
 

@@ -1,6 +1,6 @@
 #include "tools/lines/length_limit.hpp"
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/data/task_examples.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/decoding/score.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/decoding/score.hpp"
+#include "libcore/text/tokenizer.hpp"
 #include "tools/lines/length_limit.hpp"
 #include "tools/lines/text_reader.hpp"
 #include "tools/lines/translation_frames.hpp"

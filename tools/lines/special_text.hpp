@@ -1,8 +1,8 @@
 // How options name the treatment of text that looks like a special token.
 #pragma once
 
-#include "heddle/base/visit.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/visit.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 template <>
 struct heddle::Names<heddle::text::SpecialText> {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle {
 

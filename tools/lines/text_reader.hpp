@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/cli/streams.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "heddle/data/framing.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "libcore/data/framing.hpp"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
 #include "tools/pretrain/budget.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/roles.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/roles.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "heddle/models/config.hpp"
-#include "heddle/training/options.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle {
 

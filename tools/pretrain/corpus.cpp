@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "tools/corpus/encoded_text.hpp"
 
 namespace heddle {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <string>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/models/config.hpp"
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/training/objectives.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/training/objectives.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/pretrain/options.hpp"
 #include "tools/training/files.hpp"
 #include "tools/training/pairs.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "heddle/formats/heddle/token_file.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "tools/pretrain/budget.hpp"
 #include "tools/pretrain/run.hpp"
 #include "tools/training/choose_objective.hpp"

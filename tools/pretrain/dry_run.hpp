@@ -1,7 +1,7 @@
 // The resources that pre-training needs.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/pretrain/options.hpp"
 
 namespace heddle {

@@ -1,7 +1,7 @@
 // pretrain: trains a transformer from scratch.
-#include "heddle/cli/refuse.hpp"
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/signals.hpp"
+#include "tools/cli/refuse.hpp"
+#include "tools/cli/run.hpp"
+#include "tools/cli/signals.hpp"
 #include "tools/pretrain/dry_run.hpp"
 #include "tools/pretrain/run.hpp"
 #include "tools/pretrain/variants.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/models/presets.hpp"
-#include "heddle/training/objectives.hpp"
+#include "libcore/models/presets.hpp"
+#include "libcore/training/objectives.hpp"
 #include "tools/corpus/documents.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/fields.hpp"

@@ -1,6 +1,6 @@
 #include "tools/pretrain/run.hpp"
 
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
 #include "tools/pretrain/budget.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/choose_precision.hpp"

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/heddle/load_model.hpp"
+#include "formats/heddle/load_model.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/pretrain/corpus.hpp"
 #include "tools/pretrain/options.hpp"
 #include "tools/training/resume.hpp"

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/help.hpp"
-#include "heddle/cli/text_table.hpp"
-#include "heddle/models/architecture.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/architecture.hpp"
+#include "tools/cli/help.hpp"
+#include "tools/cli/text_table.hpp"
 
 namespace heddle {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/decoding/predict.hpp"
+#include "libcore/decoding/predict.hpp"
 #include "tools/tasks/data.hpp"
 
 namespace heddle {

@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "heddle/base/printable.hpp"
+#include "libcore/base/printable.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/data/folds.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/data/folds.hpp"
 
 namespace heddle {
 

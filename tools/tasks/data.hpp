@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/cli/streams.hpp"
-#include "heddle/data/held_out.hpp"
-#include "heddle/data/task_examples.hpp"
-#include "heddle/formats/labelled/labelled_input.hpp"
-#include "heddle/models/task.hpp"
+#include "formats/labelled/labelled_input.hpp"
+#include "libcore/data/held_out.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/models/task.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace heddle {
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/cli/model_files.hpp"
-#include "heddle/decoding/pool.hpp"
-#include "heddle/formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/ensemble_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/decoding/pool.hpp"
+#include "tools/cli/model_files.hpp"
 #include "tools/tasks/warnings.hpp"
 
 namespace heddle {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/heddle/task_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/tasks/answers.hpp"
 
 namespace heddle {

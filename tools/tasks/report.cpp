@@ -7,13 +7,13 @@
 #include <functional>
 #include <numeric>
 
-#include "heddle/base/printable.hpp"
-#include "heddle/metrics/answers.hpp"
-#include "heddle/metrics/bootstrap.hpp"
-#include "heddle/metrics/classification.hpp"
-#include "heddle/metrics/entities.hpp"
-#include "heddle/metrics/proportion.hpp"
-#include "heddle/metrics/regression.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/metrics/answers.hpp"
+#include "libcore/metrics/bootstrap.hpp"
+#include "libcore/metrics/classification.hpp"
+#include "libcore/metrics/entities.hpp"
+#include "libcore/metrics/proportion.hpp"
+#include "libcore/metrics/regression.hpp"
 
 namespace heddle {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/training/objective.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "libcore/training/objective.hpp"
 #include "tools/tasks/answers.hpp"
 #include "tools/tasks/baseline.hpp"
 

@@ -10,9 +10,9 @@
 #include <map>
 #include <unordered_set>
 
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/text/unicode.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/file.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle {
 

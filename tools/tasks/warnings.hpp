@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/text/spelling.hpp"
+#include "libcore/text/spelling.hpp"
 #include "tools/tasks/data.hpp"
 
 namespace heddle {

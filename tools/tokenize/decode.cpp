@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
-#include "heddle/text/spelling.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/heddle/token_file.hpp"
+#include "libcore/text/spelling.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace heddle {
 

@@ -1,7 +1,7 @@
 // tokenize --decode: converts ids and token files to text.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/tokenize/options.hpp"
 
 namespace heddle {

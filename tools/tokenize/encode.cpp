@@ -6,9 +6,9 @@
 #include <span>
 #include <utility>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
-#include "heddle/text/stream_encoder.hpp"
+#include "formats/heddle/token_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/stream_encoder.hpp"
 #include "tools/corpus/document_encoder.hpp"
 
 namespace heddle {

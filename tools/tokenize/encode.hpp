@@ -1,7 +1,7 @@
 // tokenize on text: trains a tokenizer, prints ids, or writes a token file.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/tokenize/options.hpp"
 
 namespace heddle {

@@ -3,7 +3,7 @@
 #include <ostream>
 #include <utility>
 
-#include "heddle/formats/heddle/token_file.hpp"
+#include "formats/heddle/token_file.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/encode_line.hpp"

@@ -1,7 +1,7 @@
 // tokenize --offsets and --jsonl: prints the tokens of each line with their offsets.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/tokenize/options.hpp"
 
 namespace heddle {

@@ -1,7 +1,7 @@
 // tokenize: trains tokenizers; converts text to token ids and back.
-#include "heddle/cli/outputs.hpp"
-#include "heddle/cli/refuse.hpp"
-#include "heddle/cli/run.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/refuse.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/tokenize/decode.hpp"
 #include "tools/tokenize/encode.hpp"
 #include "tools/tokenize/locate.hpp"

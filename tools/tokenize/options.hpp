@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/text/trainer.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/text/trainer.hpp"
 #include "tools/corpus/documents.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/special_text.hpp"

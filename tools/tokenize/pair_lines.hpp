@@ -7,13 +7,13 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/cli/progress.hpp"
-#include "heddle/cli/streams.hpp"
-#include "heddle/formats/files/checksum.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/formats/heddle/tokenizer_file.hpp"
-#include "heddle/text/text_error.hpp"
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "formats/heddle/tokenizer_file.hpp"
+#include "libcore/text/text_error.hpp"
+#include "tools/cli/arguments.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/cli/streams.hpp"
 
 namespace heddle {
 

@@ -1,8 +1,8 @@
 #include "tools/tokenize/pairs.hpp"
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/heddle/pairs_file.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "tools/corpus/document_encoder.hpp"
 #include "tools/tokenize/pair_lines.hpp"
 

@@ -1,7 +1,7 @@
 // tokenize --pairs: writes a pairs file.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/tokenize/options.hpp"
 
 namespace heddle {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/formats/heddle/token_file.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/stream_encoder.hpp"
+#include "formats/heddle/token_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/stream_encoder.hpp"
 #include "tools/corpus/reader.hpp"
 
 namespace heddle {

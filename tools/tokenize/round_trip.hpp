@@ -1,7 +1,7 @@
 // tokenize --check: checks that decoding the ids of a text restores it.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/tokenize/options.hpp"
 
 namespace heddle {

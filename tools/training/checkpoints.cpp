@@ -7,9 +7,9 @@
 #include <set>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/training/trainer.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/training/trainer.hpp"
 #include "tools/training/resume.hpp"
 #include "tools/training/write_rate.hpp"
 

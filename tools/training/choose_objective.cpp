@@ -1,9 +1,9 @@
 #include "tools/training/choose_objective.hpp"
 
-#include "heddle/cli/refuse.hpp"
-#include "heddle/data/masking.hpp"
-#include "heddle/data/noise.hpp"
-#include "heddle/data/pair_batches.hpp"
+#include "libcore/data/masking.hpp"
+#include "libcore/data/noise.hpp"
+#include "libcore/data/pair_batches.hpp"
+#include "tools/cli/refuse.hpp"
 
 namespace heddle {
 

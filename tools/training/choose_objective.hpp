@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/training/objectives.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/training/objectives.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/tensor/limits.hpp"
+#include "libcore/tensor/limits.hpp"
 
 namespace heddle {
 

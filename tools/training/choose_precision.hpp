@@ -1,8 +1,8 @@
 // The precision that --precision selects on this machine.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/precision.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

@@ -10,13 +10,13 @@
 #include <fstream>
 #include <iostream>
 
-#include "heddle/formats/archives/json_archive.hpp"
-#include "heddle/formats/hdf5/load_library.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/limits.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/processors.hpp"
+#include "formats/archives/json_archive.hpp"
+#include "formats/hdf5/load_library.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/limits.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/pool.hpp"
+#include "libcore/tensor/processors.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/training/write_rate.hpp"
 

@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/training/trainer.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/training/evaluation_sample.hpp"
 #include "tools/training/run_control.hpp"
 

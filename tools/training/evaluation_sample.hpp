@@ -1,7 +1,7 @@
 // The sample that a dry run evaluates instead of all validation data.
 #pragma once
 
-#include "heddle/training/options.hpp"
+#include "libcore/training/options.hpp"
 
 namespace heddle {
 

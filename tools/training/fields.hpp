@@ -1,7 +1,7 @@
 // Options that pretrain and finetune share one by one; groups of them are in run_control.hpp and setup.hpp.
 #pragma once
 
-#include "heddle/base/visit.hpp"
+#include "libcore/base/visit.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "heddle/cli/values.hpp"
-#include "heddle/formats/huggingface/foreign.hpp"
+#include "formats/huggingface/foreign.hpp"
+#include "tools/cli/values.hpp"
 
 namespace heddle {
 

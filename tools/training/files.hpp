@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/data/held_out.hpp"
-#include "heddle/data/joined_tokens.hpp"
-#include "heddle/formats/heddle/provenance.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/data/held_out.hpp"
+#include "libcore/data/joined_tokens.hpp"
 #include "tools/corpus/documents.hpp"
 
 namespace heddle {

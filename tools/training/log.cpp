@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "libcore/tensor/precision.hpp"
 
 namespace heddle {
 

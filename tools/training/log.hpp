@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "heddle/formats/files/descriptor.hpp"
-#include "heddle/training/trainer.hpp"
+#include "formats/files/descriptor.hpp"
+#include "libcore/training/trainer.hpp"
 
 namespace heddle {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/models/architecture.hpp"
+#include "libcore/models/architecture.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "heddle/cli/outputs.hpp"
-#include "heddle/formats/files/atomic_file.hpp"
-#include "heddle/formats/hdf5/load_library.hpp"
+#include "formats/files/atomic_file.hpp"
+#include "formats/hdf5/load_library.hpp"
+#include "tools/cli/outputs.hpp"
 #include "tools/training/checkpoints.hpp"
 
 namespace heddle {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/formats/files/output_lock.hpp"
+#include "formats/files/output_lock.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

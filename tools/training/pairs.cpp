@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "heddle/formats/heddle/file.hpp"
-#include "heddle/formats/huggingface/foreign.hpp"
+#include "formats/heddle/file.hpp"
+#include "formats/huggingface/foreign.hpp"
 
 namespace heddle {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <optional>
 
-#include "heddle/data/held_out.hpp"
+#include "libcore/data/held_out.hpp"
 #include "tools/training/files.hpp"
 
 namespace heddle {

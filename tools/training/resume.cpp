@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "heddle/formats/archives/hdf5_archive.hpp"
+#include "formats/archives/hdf5_archive.hpp"
 #include "tools/training/checkpoints.hpp"
 #include "tools/training/files.hpp"
 

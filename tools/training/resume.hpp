@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/cli/merge.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "tools/cli/arguments.hpp"
+#include "tools/cli/merge.hpp"
 #include "tools/training/run_control.hpp"
 #include "tools/training/setup.hpp"
 

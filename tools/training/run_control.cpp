@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "heddle/cli/signals.hpp"
-#include "heddle/cli/values.hpp"
+#include "tools/cli/signals.hpp"
+#include "tools/cli/values.hpp"
 
 namespace heddle {
 

@@ -10,10 +10,10 @@
 #include <map>
 #include <numeric>
 
-#include "heddle/cli/run.hpp"
-#include "heddle/cli/signals.hpp"
-#include "heddle/tensor/limits.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/limits.hpp"
+#include "libcore/tensor/threads.hpp"
+#include "tools/cli/run.hpp"
+#include "tools/cli/signals.hpp"
 
 namespace heddle {
 

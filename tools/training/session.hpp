@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/cli/progress.hpp"
-#include "heddle/formats/heddle/model_file.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "tools/cli/arguments.hpp"
+#include "tools/cli/progress.hpp"
 #include "tools/training/checkpoints.hpp"
 #include "tools/training/log.hpp"
 #include "tools/training/resume.hpp"

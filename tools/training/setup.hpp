@@ -1,12 +1,12 @@
 // The training settings of a run, as options and as stored in files.
 #pragma once
 
-#include "heddle/cli/arguments.hpp"
-#include "heddle/data/masking.hpp"
-#include "heddle/data/noise.hpp"
-#include "heddle/data/pair_batches.hpp"
-#include "heddle/training/objectives.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/data/masking.hpp"
+#include "libcore/data/noise.hpp"
+#include "libcore/data/pair_batches.hpp"
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/trainer.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "heddle/formats/files/descriptor.hpp"
+#include "formats/files/descriptor.hpp"
 
 namespace heddle {
 

@@ -1,11 +1,11 @@
-#include "heddle/analysis/attention_patterns.hpp"
+#include "libcore/analysis/attention_patterns.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 using namespace heddle;
 using namespace heddle::analysis;

@@ -1,8 +1,8 @@
-#include "heddle/analysis/bill.hpp"
+#include "libcore/analysis/bill.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 using namespace heddle;
 using namespace heddle::analysis;

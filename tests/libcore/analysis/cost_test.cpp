@@ -1,14 +1,14 @@
-#include "heddle/analysis/cost.hpp"
+#include "libcore/analysis/cost.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
-#include "heddle/analysis/step_time.hpp"
-#include "heddle/models/encoder_decoder.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/models/two_stream.hpp"
-#include "heddle/nn/parts.hpp"
+#include "libcore/analysis/step_time.hpp"
+#include "libcore/models/encoder_decoder.hpp"
+#include "libcore/models/presets.hpp"
+#include "libcore/models/two_stream.hpp"
+#include "libcore/nn/parts.hpp"
 #include "support/models.hpp"
 
 using namespace heddle;

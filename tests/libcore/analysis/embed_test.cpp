@@ -1,4 +1,4 @@
-#include "heddle/analysis/embed.hpp"
+#include "libcore/analysis/embed.hpp"
 
 #include <doctest/doctest.h>
 

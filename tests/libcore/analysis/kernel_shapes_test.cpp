@@ -1,5 +1,5 @@
 // Shapes of attention variants, compared with their kernels (SPEC 1.2, 1.7 to 1.9).
-#include "heddle/analysis/kernel_shapes.hpp"
+#include "libcore/analysis/kernel_shapes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/analysis/nearest.hpp"
+#include "libcore/analysis/nearest.hpp"
 
 #include <doctest/doctest.h>
 

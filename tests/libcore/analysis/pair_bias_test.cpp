@@ -1,11 +1,11 @@
-#include "heddle/analysis/pair_bias.hpp"
+#include "libcore/analysis/pair_bias.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/analysis/sentence_likelihood.hpp"
-#include "heddle/models/encoder.hpp"
-#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/analysis/sentence_likelihood.hpp"
+#include "libcore/models/encoder.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 
 using namespace heddle;
 using namespace heddle::analysis;

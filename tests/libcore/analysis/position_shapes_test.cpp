@@ -1,6 +1,6 @@
 // What schemes of positions do, compared with their formulas (SPEC 2.1 to 2.7) and, in a walk over the list, with the
 // weights of attention.
-#include "heddle/analysis/position_shapes.hpp"
+#include "libcore/analysis/position_shapes.hpp"
 
 #include <doctest/doctest.h>
 

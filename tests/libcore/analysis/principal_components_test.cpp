@@ -1,11 +1,11 @@
-#include "heddle/analysis/principal_components.hpp"
+#include "libcore/analysis/principal_components.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "heddle/analysis/neighbour_map.hpp"
+#include "libcore/analysis/neighbour_map.hpp"
 #include "libcore/analysis/samples.hpp"
 #include "support/on_threads.hpp"
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "heddle/base/random.hpp"
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 namespace heddle::analysis {
 

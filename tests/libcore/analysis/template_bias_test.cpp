@@ -1,11 +1,11 @@
-#include "heddle/analysis/template_bias.hpp"
+#include "libcore/analysis/template_bias.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/ops/cross_entropy.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 
 using namespace heddle;
 using namespace heddle::analysis;

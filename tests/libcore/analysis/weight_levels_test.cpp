@@ -1,4 +1,4 @@
-#include "heddle/analysis/weight_levels.hpp"
+#include "libcore/analysis/weight_levels.hpp"
 
 #include <doctest/doctest.h>
 

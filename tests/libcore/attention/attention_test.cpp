@@ -1,5 +1,5 @@
 // Properties that every variant of variants.def must have. Built in double.
-#include "heddle/attention/attention.hpp"
+#include "libcore/attention/attention.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/pool.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/pool.hpp"
 #include "oracles.hpp"
 
 using namespace heddle;

@@ -1,5 +1,5 @@
 // The Fourier integral (SPEC 1.8).
-#include "heddle/ops/fourier_attention.hpp"
+#include "libcore/ops/fourier_attention.hpp"
 
 #include <doctest/doctest.h>
 

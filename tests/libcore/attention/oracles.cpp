@@ -3,8 +3,8 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/ops/random_features.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/ops/random_features.hpp"
 
 namespace heddle::testing {
 

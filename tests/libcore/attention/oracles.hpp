@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../ops/attention_cases.hpp"
-#include "heddle/attention/attention.hpp"
+#include "libcore/attention/attention.hpp"
 
 namespace heddle::testing {
 

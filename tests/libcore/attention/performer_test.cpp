@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "heddle/ops/linear_attention.hpp"
-#include "heddle/tensor/matmul.hpp"
 #include "identities.hpp"
+#include "libcore/ops/linear_attention.hpp"
+#include "libcore/tensor/matmul.hpp"
 #include "support/footprint.hpp"
 
 using namespace heddle;

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

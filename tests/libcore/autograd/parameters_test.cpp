@@ -1,4 +1,4 @@
-#include "heddle/autograd/parameters.hpp"
+#include "libcore/autograd/parameters.hpp"
 
 #include <doctest/doctest.h>
 

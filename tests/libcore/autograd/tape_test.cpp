@@ -1,8 +1,8 @@
-#include "heddle/autograd/tape.hpp"
+#include "libcore/autograd/tape.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/tensor/pool.hpp"
+#include "libcore/tensor/pool.hpp"
 #include "support/weighted_sum.hpp"
 
 using namespace heddle;

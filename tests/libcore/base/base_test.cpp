@@ -2,12 +2,12 @@
 
 #include <cmath>
 
-#include "heddle/base/base64.hpp"
-#include "heddle/base/error.hpp"
-#include "heddle/base/printable.hpp"
-#include "heddle/base/random.hpp"
-#include "heddle/base/strings.hpp"
-#include "heddle/base/visit.hpp"
+#include "libcore/base/base64.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/printable.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/base/visit.hpp"
 
 using namespace heddle;
 

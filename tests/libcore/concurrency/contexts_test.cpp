@@ -1,4 +1,4 @@
-#include "heddle/tensor/context.hpp"
+#include "libcore/tensor/context.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,9 +6,9 @@
 #include <set>
 #include <thread>
 
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/profile.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "side_by_side.hpp"
 #include "support/tensors.hpp"
 

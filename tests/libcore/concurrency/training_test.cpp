@@ -1,7 +1,7 @@
 // Two models that are trained at once by one program.
 #include <doctest/doctest.h>
 
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/tensor/matmul.hpp"
 #include "libcore/training/causal_trainer.hpp"
 #include "libcore/training/short_training.hpp"
 #include "side_by_side.hpp"

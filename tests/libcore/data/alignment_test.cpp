@@ -1,8 +1,8 @@
-#include "heddle/data/alignment.hpp"
+#include "libcore/data/alignment.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/text/spelling.hpp"
+#include "libcore/text/spelling.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

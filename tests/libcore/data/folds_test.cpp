@@ -1,4 +1,4 @@
-#include "heddle/data/folds.hpp"
+#include "libcore/data/folds.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

@@ -1,4 +1,4 @@
-#include "heddle/data/framing.hpp"
+#include "libcore/data/framing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/data/held_out.hpp"
+#include "libcore/data/held_out.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <set>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

@@ -1,11 +1,11 @@
-#include "heddle/data/joined_tokens.hpp"
+#include "libcore/data/joined_tokens.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
-#include "heddle/data/masked_batches.hpp"
-#include "heddle/data/token_batches.hpp"
+#include "libcore/data/masked_batches.hpp"
+#include "libcore/data/token_batches.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

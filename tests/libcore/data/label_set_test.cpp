@@ -1,8 +1,8 @@
-#include "heddle/data/label_set.hpp"
+#include "libcore/data/label_set.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

@@ -1,4 +1,4 @@
-#include "heddle/data/masking.hpp"
+#include "libcore/data/masking.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "heddle/data/masked_batches.hpp"
-#include "heddle/text/spelling.hpp"
+#include "libcore/data/masked_batches.hpp"
+#include "libcore/text/spelling.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

@@ -1,4 +1,4 @@
-#include "heddle/data/noise.hpp"
+#include "libcore/data/noise.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <map>
 #include <numeric>
 
-#include "heddle/text/sentinels.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/trainer.hpp"
+#include "libcore/text/sentinels.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/trainer.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

@@ -1,4 +1,4 @@
-#include "heddle/data/noisy_pairs.hpp"
+#include "libcore/data/noisy_pairs.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
-#include "heddle/data/held_out.hpp"
-#include "heddle/data/joined_tokens.hpp"
-#include "heddle/data/pair_batches.hpp"
+#include "libcore/data/held_out.hpp"
+#include "libcore/data/joined_tokens.hpp"
+#include "libcore/data/pair_batches.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

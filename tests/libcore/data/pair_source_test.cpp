@@ -1,13 +1,13 @@
-#include "heddle/data/pair_source.hpp"
+#include "libcore/data/pair_source.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "heddle/base/error.hpp"
-#include "heddle/data/held_out.hpp"
-#include "heddle/data/pair_batches.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/data/held_out.hpp"
+#include "libcore/data/pair_batches.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

@@ -1,4 +1,4 @@
-#include "heddle/data/task_examples.hpp"
+#include "libcore/data/task_examples.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/data/token_batches.hpp"
+#include "libcore/data/token_batches.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "heddle/data/permutation.hpp"
+#include "libcore/data/permutation.hpp"
 
 using namespace heddle;
 

@@ -1,4 +1,4 @@
-#include "heddle/decoding/beam_search.hpp"
+#include "libcore/decoding/beam_search.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <numeric>
 
-#include "heddle/decoding/generate.hpp"
-#include "heddle/decoding/score.hpp"
+#include "libcore/decoding/generate.hpp"
+#include "libcore/decoding/score.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
 

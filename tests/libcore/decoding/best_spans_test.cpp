@@ -1,12 +1,12 @@
-#include "heddle/decoding/best_spans.hpp"
+#include "libcore/decoding/best_spans.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <limits>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;

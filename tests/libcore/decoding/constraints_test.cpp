@@ -1,12 +1,12 @@
-#include "heddle/decoding/constraints.hpp"
+#include "libcore/decoding/constraints.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "heddle/decoding/beam_search.hpp"
-#include "heddle/decoding/generate.hpp"
+#include "libcore/decoding/beam_search.hpp"
+#include "libcore/decoding/generate.hpp"
 #include "support/models.hpp"
 
 using namespace heddle;

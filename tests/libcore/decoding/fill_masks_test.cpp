@@ -1,4 +1,4 @@
-#include "heddle/decoding/fill_masks.hpp"
+#include "libcore/decoding/fill_masks.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "heddle/decoding/length_batches.hpp"
+#include "libcore/decoding/length_batches.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
 

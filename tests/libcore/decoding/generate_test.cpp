@@ -1,4 +1,4 @@
-#include "heddle/decoding/generate.hpp"
+#include "libcore/decoding/generate.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "heddle/decoding/score.hpp"
-#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/decoding/score.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
 

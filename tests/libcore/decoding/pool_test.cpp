@@ -1,5 +1,5 @@
 // Pools of predictions: values by hand, and weights that are the optimum.
-#include "heddle/decoding/pool.hpp"
+#include "libcore/decoding/pool.hpp"
 
 #include <doctest/doctest.h>
 

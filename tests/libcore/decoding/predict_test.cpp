@@ -1,5 +1,5 @@
 // What is made of the outputs for the parts of examples that were split; the numbers are worked out by hand.
-#include "heddle/decoding/predict.hpp"
+#include "libcore/decoding/predict.hpp"
 
 #include <doctest/doctest.h>
 

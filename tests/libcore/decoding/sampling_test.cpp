@@ -1,4 +1,4 @@
-#include "heddle/decoding/sampling.hpp"
+#include "libcore/decoding/sampling.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "heddle/decoding/logits.hpp"
+#include "libcore/decoding/logits.hpp"
 
 using namespace heddle;
 using namespace heddle::decoding;

@@ -1,12 +1,12 @@
-#include "heddle/decoding/score.hpp"
+#include "libcore/decoding/score.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "heddle/ops/cross_entropy.hpp"
-#include "heddle/ops/gather.hpp"
+#include "libcore/ops/cross_entropy.hpp"
+#include "libcore/ops/gather.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
 

@@ -1,12 +1,12 @@
-#include "heddle/metrics/answers.hpp"
+#include "libcore/metrics/answers.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::metrics;

@@ -1,4 +1,4 @@
-#include "heddle/metrics/bootstrap.hpp"
+#include "libcore/metrics/bootstrap.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::metrics;

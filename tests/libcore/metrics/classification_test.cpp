@@ -1,11 +1,11 @@
-#include "heddle/metrics/classification.hpp"
+#include "libcore/metrics/classification.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/base/error.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::metrics;

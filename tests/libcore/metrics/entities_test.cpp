@@ -1,11 +1,11 @@
-#include "heddle/metrics/entities.hpp"
+#include "libcore/metrics/entities.hpp"
 
 #include <doctest/doctest.h>
 
 #include <sstream>
 
 #include "formats/files.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::metrics;

@@ -1,10 +1,10 @@
-#include "heddle/metrics/proportion.hpp"
+#include "libcore/metrics/proportion.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/base/error.hpp"
+#include "libcore/base/error.hpp"
 
 using namespace heddle;
 using namespace heddle::metrics;

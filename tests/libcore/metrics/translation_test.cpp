@@ -1,4 +1,4 @@
-#include "heddle/metrics/translation.hpp"
+#include "libcore/metrics/translation.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,8 +6,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "heddle/base/error.hpp"
-#include "heddle/metrics/bootstrap.hpp"
+#include "libcore/base/error.hpp"
+#include "libcore/metrics/bootstrap.hpp"
 
 using namespace heddle;
 using namespace heddle::metrics;

@@ -1,10 +1,10 @@
-#include "heddle/metrics/weat.hpp"
+#include "libcore/metrics/weat.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/base/random.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::metrics;

@@ -1,5 +1,5 @@
 // What holds of every architecture of the list, whatever it is made of. Built in double.
-#include "heddle/models/architecture.hpp"
+#include "libcore/models/architecture.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/task_batch.hpp"
-#include "heddle/models/task_model.hpp"
-#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/models/architecture.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/models/task_batch.hpp"
+#include "libcore/models/task_model.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;

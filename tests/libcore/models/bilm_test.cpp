@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/training/bidirectional.hpp"
-#include "heddle/training/objectives.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/models/architecture.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/training/bidirectional.hpp"
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/trainer.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

@@ -7,13 +7,13 @@
 #include <set>
 #include <string>
 
-#include "heddle/base/strings.hpp"
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/positions/positions.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/models/decoder.hpp"
+#include "libcore/models/encoder.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/positions/positions.hpp"
 #include "support/tensors.hpp"
 #include "support/weighted_sum.hpp"
 

@@ -1,15 +1,15 @@
 // The decoder as a whole. Built in double.
-#include "heddle/models/decoder.hpp"
+#include "libcore/models/decoder.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/models/presets.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/training/causal.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/training/causal.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

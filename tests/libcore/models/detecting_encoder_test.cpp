@@ -5,15 +5,15 @@
 #include <cmath>
 #include <map>
 
-#include "heddle/models/encoder.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/binary_cross_entropy.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/training/detect.hpp"
+#include "libcore/models/encoder.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/binary_cross_entropy.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/training/detect.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

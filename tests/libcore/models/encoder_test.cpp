@@ -1,17 +1,17 @@
 // The encoder as a whole. Built in double.
-#include "heddle/models/encoder.hpp"
+#include "libcore/models/encoder.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/gather.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/models/decoder.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/gather.hpp"
+#include "libcore/tensor/context.hpp"
 #include "support/weighted_sum.hpp"
 
 using namespace heddle;

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <map>
 
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
-#include "heddle/nn/low_rank.hpp"
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/models/decoder.hpp"
+#include "libcore/models/encoder.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/nn/low_rank.hpp"
+#include "libcore/ops/arithmetic.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <cmath>
 
-#include "heddle/models/decoder.hpp"
+#include "libcore/models/decoder.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
 #include "support/tensors.hpp"

@@ -1,15 +1,15 @@
 // Adapters (SPEC 6.2). Built in double.
-#include "heddle/nn/low_rank.hpp"
+#include "libcore/nn/low_rank.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "heddle/models/presets.hpp"
-#include "heddle/nn/stacked_linear.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/nn/stacked_linear.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/tensor/context.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;

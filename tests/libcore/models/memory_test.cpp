@@ -4,12 +4,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "heddle/decoding/score.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/training/causal.hpp"
+#include "libcore/decoding/score.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/training/causal.hpp"
 #include "support/tensors.hpp"
 #include "support/weighted_sum.hpp"
 

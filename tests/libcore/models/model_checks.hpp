@@ -8,8 +8,8 @@
 #include <functional>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/models/model.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/models/model.hpp"
 
 namespace heddle::testing {
 

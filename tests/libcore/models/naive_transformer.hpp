@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/models/model.hpp"
+#include "libcore/models/model.hpp"
 
 namespace heddle::testing {
 

@@ -1,10 +1,10 @@
 // Shapes of published models as their papers and released configurations have them (SPEC 4.2, 4.3).
-#include "heddle/models/presets.hpp"
+#include "libcore/models/presets.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/encoder.hpp"
+#include "libcore/models/decoder.hpp"
+#include "libcore/models/encoder.hpp"
 
 using namespace heddle;
 

@@ -5,14 +5,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "heddle/models/encoder.hpp"
-#include "heddle/models/rnn_encoder.hpp"
-#include "heddle/models/stack.hpp"
-#include "heddle/models/task_batch.hpp"
-#include "heddle/ops/cross_entropy.hpp"
-#include "heddle/ops/linear.hpp"
-#include "heddle/training/optimizer.hpp"
-#include "heddle/training/task_objective.hpp"
+#include "libcore/models/encoder.hpp"
+#include "libcore/models/rnn_encoder.hpp"
+#include "libcore/models/stack.hpp"
+#include "libcore/models/task_batch.hpp"
+#include "libcore/ops/cross_entropy.hpp"
+#include "libcore/ops/linear.hpp"
+#include "libcore/training/optimizer.hpp"
+#include "libcore/training/task_objective.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;

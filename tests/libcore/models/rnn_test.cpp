@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/rnn_config.hpp"
-#include "heddle/models/rnn_encoder.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/models/architecture.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/rnn_config.hpp"
+#include "libcore/models/rnn_encoder.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/tensor/context.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

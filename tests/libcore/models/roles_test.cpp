@@ -1,4 +1,4 @@
-#include "heddle/models/roles.hpp"
+#include "libcore/models/roles.hpp"
 
 #include <doctest/doctest.h>
 

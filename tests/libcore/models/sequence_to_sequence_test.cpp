@@ -4,9 +4,9 @@
 #include <cmath>
 #include <map>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_translators.hpp"

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "heddle/attention/attention.hpp"
-#include "heddle/autograd/parameters.hpp"
-#include "heddle/base/random.hpp"
+#include "libcore/attention/attention.hpp"
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/base/random.hpp"
 #include "support/models.hpp"
 
 namespace heddle::testing {

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/encoder_decoder.hpp"
-#include "heddle/models/rnn_config.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/encoder_decoder.hpp"
+#include "libcore/models/rnn_config.hpp"
 #include "libcore/models/small_config.hpp"
 
 namespace heddle::testing {

@@ -1,15 +1,15 @@
 // Heads for tasks and their losses (SPEC 4.4). Built in double.
-#include "heddle/training/task_objective.hpp"
+#include "libcore/training/task_objective.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <map>
 
-#include "heddle/decoding/predict.hpp"
-#include "heddle/models/task_batch.hpp"
-#include "heddle/nn/low_rank_options.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/decoding/predict.hpp"
+#include "libcore/models/task_batch.hpp"
+#include "libcore/nn/low_rank_options.hpp"
+#include "libcore/training/trainer.hpp"
 #include "support/models.hpp"
 #include "support/tensors.hpp"
 

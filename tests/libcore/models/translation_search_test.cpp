@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "heddle/decoding/beam_search.hpp"
-#include "heddle/decoding/generate.hpp"
+#include "libcore/decoding/beam_search.hpp"
+#include "libcore/decoding/generate.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_translators.hpp"
 

@@ -1,18 +1,18 @@
 // Prediction in any order by two streams (XLNet; SPEC 4.6, A9). Built in double.
-#include "heddle/models/two_stream.hpp"
+#include "libcore/models/two_stream.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/models/decoder.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/softmax.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/training/permute.hpp"
+#include "libcore/models/decoder.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/softmax.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/training/permute.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

@@ -7,17 +7,17 @@
 #include <map>
 #include <set>
 
-#include "heddle/models/encoder_decoder.hpp"
-#include "heddle/models/presets.hpp"
-#include "heddle/models/rnn_config.hpp"
-#include "heddle/models/task_model.hpp"
-#include "heddle/models/two_stream.hpp"
-#include "heddle/nn/low_rank_options.hpp"
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/profile.hpp"
+#include "libcore/models/encoder_decoder.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/naive_transformer.hpp"
+#include "libcore/models/presets.hpp"
+#include "libcore/models/rnn_config.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/models/task_model.hpp"
+#include "libcore/models/two_stream.hpp"
+#include "libcore/nn/low_rank_options.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/profile.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

@@ -1,11 +1,11 @@
 // Asking a language model (SPEC 7.4). Built in double.
-#include "heddle/decoding/zero_shot.hpp"
+#include "libcore/decoding/zero_shot.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/models/decoder.hpp"
-#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/models/decoder.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 
 using namespace heddle;
 

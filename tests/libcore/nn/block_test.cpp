@@ -1,11 +1,11 @@
 // The orders of a block's sublayers (SPEC 3.3, 3.5). Built in double.
-#include "heddle/nn/block.hpp"
+#include "libcore/nn/block.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 #include "support/gradient_check.hpp"
 #include "support/tensors.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "heddle/nn/multi_head_attention.hpp"
+#include "libcore/nn/multi_head_attention.hpp"
 #include "support/gradient_check.hpp"
 #include "support/tensors.hpp"
 

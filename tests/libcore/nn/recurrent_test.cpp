@@ -1,11 +1,11 @@
 // Layers of recurrent cells, and attention to a source (SPEC 5). Built in double.
-#include "heddle/nn/recurrent.hpp"
+#include "libcore/nn/recurrent.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
-#include "heddle/nn/source_attention.hpp"
+#include "libcore/nn/source_attention.hpp"
 #include "support/gradient_check.hpp"
 #include "support/tensors.hpp"
 

@@ -1,8 +1,8 @@
-#include "heddle/nn/relative_segments.hpp"
+#include "libcore/nn/relative_segments.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/nn/multi_head_attention.hpp"
+#include "libcore/nn/multi_head_attention.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

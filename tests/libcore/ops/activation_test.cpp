@@ -1,8 +1,8 @@
-#include "heddle/ops/activation.hpp"
+#include "libcore/ops/activation.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;

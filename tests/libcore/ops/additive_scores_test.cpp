@@ -1,5 +1,5 @@
 // Scores of additive attention (SPEC A8).
-#include "heddle/ops/additive_scores.hpp"
+#include "libcore/ops/additive_scores.hpp"
 
 #include <doctest/doctest.h>
 

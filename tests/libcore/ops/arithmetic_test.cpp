@@ -1,4 +1,4 @@
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,12 +1,12 @@
 // Terms by the offset of a key from its query.
-#include "heddle/ops/attention_offsets.hpp"
+#include "libcore/ops/attention_offsets.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "attention_cases.hpp"
-#include "heddle/ops/heads.hpp"
+#include "libcore/ops/heads.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;

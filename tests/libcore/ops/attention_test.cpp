@@ -1,13 +1,13 @@
-#include "heddle/ops/attention.hpp"
+#include "libcore/ops/attention.hpp"
 
 #include <doctest/doctest.h>
 
 #include <optional>
 
 #include "attention_cases.hpp"
-#include "heddle/ops/linear.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/ops/linear.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "support/footprint.hpp"
 
 using namespace heddle;

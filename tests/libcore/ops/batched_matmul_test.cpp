@@ -1,10 +1,10 @@
-#include "heddle/ops/batched_matmul.hpp"
+#include "libcore/ops/batched_matmul.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/tensor/context.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/precision.hpp"
 #include "support/gradient_check.hpp"
 #include "support/skips.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/ops/convolution.hpp"
+#include "libcore/ops/convolution.hpp"
 
 #include <doctest/doctest.h>
 

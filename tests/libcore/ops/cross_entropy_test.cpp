@@ -1,4 +1,4 @@
-#include "heddle/ops/cross_entropy.hpp"
+#include "libcore/ops/cross_entropy.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Queries and keys whose dot products are distances.
-#include "heddle/ops/distance_products.hpp"
+#include "libcore/ops/distance_products.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/ops/dropout.hpp"
+#include "libcore/ops/dropout.hpp"
 
 #include <doctest/doctest.h>
 

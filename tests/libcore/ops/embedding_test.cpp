@@ -1,8 +1,8 @@
-#include "heddle/ops/embedding.hpp"
+#include "libcore/ops/embedding.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/ops/linear.hpp"
+#include "libcore/ops/linear.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;

@@ -1,5 +1,5 @@
 // Attention by products of sinc functions; variants' tests check more of it in double.
-#include "heddle/ops/fourier_attention.hpp"
+#include "libcore/ops/fourier_attention.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,8 +1,8 @@
-#include "heddle/ops/gate.hpp"
+#include "libcore/ops/gate.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/ops/arithmetic.hpp"
+#include "libcore/ops/arithmetic.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;

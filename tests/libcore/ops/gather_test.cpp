@@ -1,4 +1,4 @@
-#include "heddle/ops/gather.hpp"
+#include "libcore/ops/gather.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // A matrix for each head.
-#include "heddle/ops/head_product.hpp"
+#include "libcore/ops/head_product.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/ops/layer_mix.hpp"
+#include "libcore/ops/layer_mix.hpp"
 
 #include <doctest/doctest.h>
 

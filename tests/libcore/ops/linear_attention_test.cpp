@@ -1,5 +1,5 @@
 // Attention by features, in float too; variants' tests check more of it in double.
-#include "heddle/ops/linear_attention.hpp"
+#include "libcore/ops/linear_attention.hpp"
 
 #include <doctest/doctest.h>
 

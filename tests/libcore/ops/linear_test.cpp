@@ -1,8 +1,8 @@
-#include "heddle/ops/linear.hpp"
+#include "libcore/ops/linear.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/tensor/matmul.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;

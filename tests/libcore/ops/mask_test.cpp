@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "heddle/ops/attention.hpp"
+#include "libcore/ops/attention.hpp"
 #include "support/naive_attention.hpp"
 
 using namespace heddle;

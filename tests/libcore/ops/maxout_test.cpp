@@ -1,4 +1,4 @@
-#include "heddle/ops/maxout.hpp"
+#include "libcore/ops/maxout.hpp"
 
 #include <doctest/doctest.h>
 

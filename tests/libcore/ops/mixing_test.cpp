@@ -1,5 +1,5 @@
 // Softmax of scores under a mask, and mixing by ready weights.
-#include "heddle/ops/mixing.hpp"
+#include "libcore/ops/mixing.hpp"
 
 #include <doctest/doctest.h>
 

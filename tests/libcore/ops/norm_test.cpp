@@ -1,4 +1,4 @@
-#include "heddle/ops/norm.hpp"
+#include "libcore/ops/norm.hpp"
 
 #include <doctest/doctest.h>
 

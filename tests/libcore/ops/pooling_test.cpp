@@ -1,4 +1,4 @@
-#include "heddle/ops/pooling.hpp"
+#include "libcore/ops/pooling.hpp"
 
 #include <doctest/doctest.h>
 

@@ -3,13 +3,13 @@
 
 #include <cmath>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/ops/attention.hpp"
-#include "heddle/ops/cross_entropy.hpp"
-#include "heddle/ops/dropout.hpp"
-#include "heddle/ops/linear.hpp"
-#include "heddle/ops/norm.hpp"
-#include "heddle/tensor/context.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/attention.hpp"
+#include "libcore/ops/cross_entropy.hpp"
+#include "libcore/ops/dropout.hpp"
+#include "libcore/ops/linear.hpp"
+#include "libcore/ops/norm.hpp"
+#include "libcore/tensor/context.hpp"
 #include "support/gradient_check.hpp"
 #include "support/skips.hpp"
 

@@ -1,5 +1,5 @@
 // Recurrent cells, over whole sequences and step by step (SPEC 5.2, 5.3).
-#include "heddle/ops/recurrent.hpp"
+#include "libcore/ops/recurrent.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <map>
 
-#include "heddle/ops/concatenate.hpp"
+#include "libcore/ops/concatenate.hpp"
 #include "support/gradient_check.hpp"
 #include "support/tensors.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/ops/rotation.hpp"
+#include "libcore/ops/rotation.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/ops/segment_bias.hpp"
+#include "libcore/ops/segment_bias.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/ops/segment_sum.hpp"
+#include "libcore/ops/segment_sum.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/ops/softmax.hpp"
+#include "libcore/ops/softmax.hpp"
 
 #include <doctest/doctest.h>
 

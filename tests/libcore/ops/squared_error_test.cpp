@@ -1,4 +1,4 @@
-#include "heddle/ops/squared_error.hpp"
+#include "libcore/ops/squared_error.hpp"
 
 #include <doctest/doctest.h>
 

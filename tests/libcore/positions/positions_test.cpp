@@ -1,12 +1,12 @@
 // Properties that every scheme of positions.def must have, and those of each (SPEC 2). Built in double.
-#include "heddle/positions/positions.hpp"
+#include "libcore/positions/positions.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <functional>
 
-#include "heddle/nn/multi_head_attention.hpp"
+#include "libcore/nn/multi_head_attention.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;

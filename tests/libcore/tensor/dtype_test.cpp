@@ -1,4 +1,4 @@
-#include "heddle/tensor/dtype.hpp"
+#include "libcore/tensor/dtype.hpp"
 
 #include <doctest/doctest.h>
 

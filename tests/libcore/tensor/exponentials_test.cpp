@@ -1,4 +1,4 @@
-#include "heddle/tensor/exponentials.hpp"
+#include "libcore/tensor/exponentials.hpp"
 
 #include <doctest/doctest.h>
 

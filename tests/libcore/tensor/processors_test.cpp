@@ -1,5 +1,5 @@
 // How many processors a process may use, by what the kernel says of it.
-#include "heddle/tensor/processors.hpp"
+#include "libcore/tensor/processors.hpp"
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/micro_kernel.hpp"
-#include "heddle/tensor/operand.hpp"
-#include "heddle/tensor/packed_product.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
+#include "libcore/tensor/operand.hpp"
+#include "libcore/tensor/packed_product.hpp"
 #include "support/on_threads.hpp"
 #include "support/skips.hpp"
 #include "support/tensors.hpp"

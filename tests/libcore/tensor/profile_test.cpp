@@ -1,10 +1,10 @@
-#include "heddle/tensor/profile.hpp"
+#include "libcore/tensor/profile.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "heddle/tensor/matmul.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 using namespace heddle;
 

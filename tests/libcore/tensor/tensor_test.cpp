@@ -1,4 +1,4 @@
-#include "heddle/tensor/tensor.hpp"
+#include "libcore/tensor/tensor.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,11 +6,11 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "heddle/base/random.hpp"
-#include "heddle/tensor/math.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/pool.hpp"
-#include "heddle/tensor/threads.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/tensor/math.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/pool.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "support/on_threads.hpp"
 
 using namespace heddle;

@@ -1,4 +1,4 @@
-#include "heddle/text/learn_merges.hpp"
+#include "libcore/text/learn_merges.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "heddle/text/learn_unigram.hpp"
+#include "libcore/text/learn_unigram.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <set>
 
-#include "heddle/text/tokenizer.hpp"
 #include "libcore/text/naive_unigram.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/tokenizer.hpp"
 #include "support/on_threads.hpp"
 #include "support/peak_memory.hpp"
 

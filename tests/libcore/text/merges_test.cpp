@@ -1,4 +1,4 @@
-#include "heddle/text/merges.hpp"
+#include "libcore/text/merges.hpp"
 
 #include <doctest/doctest.h>
 

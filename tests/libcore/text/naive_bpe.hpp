@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/real.hpp"
+#include "libcore/base/real.hpp"
 
 namespace heddle::text {
 

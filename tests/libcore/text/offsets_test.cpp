@@ -1,13 +1,13 @@
-#include "heddle/text/offsets.hpp"
+#include "libcore/text/offsets.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "heddle/base/random.hpp"
-#include "heddle/text/basic_words.hpp"
-#include "heddle/text/spelling.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/text/basic_words.hpp"
+#include "libcore/text/spelling.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 using namespace heddle;
 using namespace heddle::text;

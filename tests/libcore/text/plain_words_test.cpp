@@ -1,4 +1,4 @@
-#include "heddle/text/plain_words.hpp"
+#include "libcore/text/plain_words.hpp"
 
 #include <doctest/doctest.h>
 

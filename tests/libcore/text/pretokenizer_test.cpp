@@ -1,11 +1,11 @@
-#include "heddle/text/pretokenizer.hpp"
+#include "libcore/text/pretokenizer.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
-#include "heddle/text/unicode.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/unicode.hpp"
 #include "libcore/text/unicode/facts.hpp"
 
 using namespace heddle::text;

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/text/trainer.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/text/trainer.hpp"
 
 namespace heddle::text {
 

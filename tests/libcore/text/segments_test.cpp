@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "heddle/base/base64.hpp"
-#include "heddle/text/charsmap.hpp"
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/text/viterbi.hpp"
+#include "libcore/base/base64.hpp"
+#include "libcore/text/charsmap.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/text/viterbi.hpp"
 
 using namespace heddle;
 using namespace heddle::text;

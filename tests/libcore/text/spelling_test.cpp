@@ -1,8 +1,8 @@
-#include "heddle/text/spelling.hpp"
+#include "libcore/text/spelling.hpp"
 
 #include <doctest/doctest.h>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 #include "libcore/text/samples.hpp"
 
 using namespace heddle;

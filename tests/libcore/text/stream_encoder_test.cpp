@@ -1,4 +1,4 @@
-#include "heddle/text/stream_encoder.hpp"
+#include "libcore/text/stream_encoder.hpp"
 
 #include <doctest/doctest.h>
 

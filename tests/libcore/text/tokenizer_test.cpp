@@ -1,4 +1,4 @@
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 #include <doctest/doctest.h>
 

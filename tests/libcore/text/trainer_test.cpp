@@ -1,4 +1,4 @@
-#include "heddle/text/trainer.hpp"
+#include "libcore/text/trainer.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,9 +7,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/tokenizer.hpp"
+#include "libcore/base/error.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/tokenizer.hpp"
 #include "support/skips.hpp"
 
 using namespace heddle;

@@ -1,10 +1,10 @@
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 #include <doctest/doctest.h>
 
 #include <map>
 
-#include "heddle/base/strings.hpp"
+#include "libcore/base/strings.hpp"
 #include "libcore/text/samples.hpp"
 #include "libcore/text/unicode/facts.hpp"
 

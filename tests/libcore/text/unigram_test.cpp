@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "heddle/text/tokenizer.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/tokenizer.hpp"
 
 using namespace heddle;
 using namespace heddle::text;

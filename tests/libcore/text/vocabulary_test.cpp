@@ -1,13 +1,13 @@
-#include "heddle/text/vocabulary.hpp"
-#include "heddle/text/special_tokens.hpp"
+#include "libcore/text/vocabulary.hpp"
+#include "libcore/text/special_tokens.hpp"
 
 #include <doctest/doctest.h>
 
 #include <functional>
 
-#include "heddle/base/error.hpp"
-#include "heddle/text/special_tokens.hpp"
+#include "libcore/base/error.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/special_tokens.hpp"
 
 using namespace heddle;
 using namespace heddle::text;

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "heddle/text/basic_words.hpp"
-#include "heddle/text/tokenizer.hpp"
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/basic_words.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "libcore/text/unicode.hpp"
 
 using namespace heddle;
 using namespace heddle::text;

@@ -1,8 +1,8 @@
 // A trainer of a decoder that predicts each next token.
 #pragma once
 
-#include "heddle/training/causal.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/training/causal.hpp"
+#include "libcore/training/trainer.hpp"
 #include "support/models.hpp"
 
 namespace heddle::testing {

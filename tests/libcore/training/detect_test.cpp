@@ -1,5 +1,5 @@
 // The detection objective: what replaces tokens, and training with it.
-#include "heddle/training/detect.hpp"
+#include "libcore/training/detect.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <limits>
 #include <map>
 
-#include "heddle/models/encoder.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/models/encoder.hpp"
+#include "libcore/training/trainer.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"

@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
-#include "heddle/models/architecture.hpp"
-#include "heddle/models/encoder_decoder.hpp"
-#include "heddle/training/causal.hpp"
-#include "heddle/training/masked.hpp"
-#include "heddle/training/objectives.hpp"
-#include "heddle/training/translate.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/encoder_decoder.hpp"
+#include "libcore/training/causal.hpp"
+#include "libcore/training/masked.hpp"
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/translate.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
 

@@ -1,5 +1,5 @@
 // The masked objective, and what encoders can and cannot learn.
-#include "heddle/training/masked.hpp"
+#include "libcore/training/masked.hpp"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "causal_trainer.hpp"
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/precision.hpp"
 #include "short_training.hpp"
 #include "support/skips.hpp"
 

@@ -1,4 +1,4 @@
-#include "heddle/training/moving_average.hpp"
+#include "libcore/training/moving_average.hpp"
 
 #include <doctest/doctest.h>
 

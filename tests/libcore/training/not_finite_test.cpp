@@ -1,11 +1,11 @@
-#include "heddle/training/not_finite.hpp"
+#include "libcore/training/not_finite.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
 
-#include "heddle/ops/arithmetic.hpp"
-#include "heddle/training/causal.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/training/causal.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
 

@@ -1,12 +1,12 @@
 // The list of objectives, and objectives that remember something from step to step.
-#include "heddle/training/objectives.hpp"
+#include "libcore/training/objectives.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "heddle/training/causal.hpp"
+#include "libcore/training/causal.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
 #include "support/tensors.hpp"

@@ -1,4 +1,4 @@
-#include "heddle/training/optimizer.hpp"
+#include "libcore/training/optimizer.hpp"
 
 #include <doctest/doctest.h>
 

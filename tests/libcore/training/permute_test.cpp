@@ -1,5 +1,5 @@
 // The permutation objective: its batches, its loss, and training with it.
-#include "heddle/training/permute.hpp"
+#include "libcore/training/permute.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,8 +7,8 @@
 #include <cmath>
 #include <set>
 
-#include "heddle/models/two_stream.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/models/two_stream.hpp"
+#include "libcore/training/trainer.hpp"
 #include "short_training.hpp"
 
 using namespace heddle;

@@ -1,5 +1,5 @@
 // Training at bf16 precision.
-#include "heddle/tensor/precision.hpp"
+#include "libcore/tensor/precision.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "causal_trainer.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/pool.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/pool.hpp"
 #include "small_decoder.hpp"
 #include "support/on_threads.hpp"
 #include "support/skips.hpp"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "heddle/base/random.hpp"
-#include "heddle/data/token_source.hpp"
-#include "heddle/models/model.hpp"
-#include "heddle/training/trainer.hpp"
+#include "libcore/base/random.hpp"
+#include "libcore/data/token_source.hpp"
+#include "libcore/models/model.hpp"
+#include "libcore/training/trainer.hpp"
 
 namespace heddle::testing {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/training/causal.hpp"
+#include "libcore/training/causal.hpp"
 #include "support/models.hpp"
 #include "support/tensors.hpp"
 

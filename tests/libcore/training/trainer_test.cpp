@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/pool.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/pool.hpp"
 #include "short_training.hpp"
 #include "support/on_threads.hpp"
 #include "support/weighted_sum.hpp"

@@ -1,9 +1,9 @@
 // A program of somebody else's that uses heddle's core.
 #include <iostream>
 
-#include "heddle/formats/heddle/provenance.hpp"
-#include "heddle/tensor/matmul.hpp"
-#include "heddle/tensor/matrix.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/matrix.hpp"
 
 int main() {
   using namespace heddle;

@@ -1,7 +1,7 @@
 #include "tools/inspect/pages/page.hpp"
 
-#include "heddle/base/base64.hpp"
-#include "heddle/cli/streams.hpp"
+#include "libcore/base/base64.hpp"
+#include "tools/cli/streams.hpp"
 #include "tools/inspect/deflate.hpp"
 #include "tools/inspect/pages/asset.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "heddle/formats/archives/json_archive.hpp"
+#include "formats/archives/json_archive.hpp"
 
 namespace heddle {
 

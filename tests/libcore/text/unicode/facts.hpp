@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "heddle/text/unicode.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::text::facts {
 
