@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/field_names.hpp"
 #include "libcore/base/visit.hpp"
 
 namespace boost::serialization {
@@ -123,8 +124,8 @@ class InputArchive : public boost::archive::detail::interface_iarchive<Derived> 
     try {
       run();
     } catch (const UsageError& error) {
-      throw DataError(concatenate(this->This()->where(), ": ", name, name.empty() ? "" : ": ", error.what(),
-                                  ". The file is damaged or not heddle's"));
+      throw DataError(concatenate(this->This()->where(), ": ", name, name.empty() ? "" : ": ",
+                                  plain_field_names(error.what()), ". The file is damaged or not heddle's"));
     }
   }
 };

@@ -75,7 +75,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Param
   if (options.optimizer == #name) return make_##name(options, parameters);
 #include "libcore/training/optimizers.def"
 #undef HEDDLE_OPTIMIZER
-  throw UsageError("optimizer: " + not_one_of(options.optimizer, optimizer_names()));
+  throw UsageError("`optimizer`: " + not_one_of(options.optimizer, optimizer_names()));
 }
 
 double gradient_norm(const Parameters& parameters) {

@@ -10,6 +10,7 @@
 #include "libcore/tensor/processors.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/cli/config.hpp"
+#include "tools/cli/rendered.hpp"
 #include "tools/command.hpp"
 #include "tools/toy_options.hpp"
 
@@ -520,6 +521,44 @@ TEST_CASE("options: numbers that are written as words") {
   check_ranges(options);
   options.depth = -1;
   CHECK_THROWS_AS(check_ranges(options), UsageError);
+}
+
+TEST_CASE("rendered: fields that messages name are the tool's options, as a user writes them") {
+  toy::Options options;
+  const OptionTable table = table_of(options);
+  for (const auto& [text, expected] : std::map<std::string, std::string>{
+           {"", ""},
+           {"no field, `two words`, `Layers` and '`layers`'", "no field, `two words`, `Layers` and '`layers`'"},
+           {"`learning_rate`: too high; lower `learning_rate`", "--learning-rate: too high; lower --learning-rate"},
+           {"`layers` = 3 is not `depth` = 4", "--layers 3 is not --depth 4"},
+           {"(`sizes` = 1,2)", "(--sizes 1,2)"},
+           {"give `bias` = false, or `fast` = true", "give --no-bias, or --fast"},
+           {"`fast` = auto, `bias`", "--fast = auto, --bias"},
+           {"`kv_heads` = 3 without `gated`", "kv-heads = 3 without gated"},
+       }) {
+    CHECK(rendered(text, table) == expected);
+  }
+}
+
+TEST_CASE("rendered: in notes, errors, help, man pages and completion") {
+  Arguments arguments(toy::about(), {});
+  const Overheard overheard;
+  arguments.say("`layers` = 3");
+  arguments.read<toy::Options>();
+  arguments.say("`layers` = 3");
+  arguments.warn("`fast`");
+  CHECK(overheard.text() == "toy: layers = 3\ntoy: --layers 3\ntoy: warning: --fast\n");
+  const auto fail = [] { throw DataError("x.h5: `layers` = 3"); };
+  CHECK_THROWS_WITH_AS(with_rendered_errors(arguments, fail), "x.h5: --layers 3", DataError);
+
+  toy::Options options;
+  const OptionTable table = table_of(options);
+  for (const std::string& text :
+       {render_help(toy::about(), table, true), render_completion(Shell::zsh, toy::about(), table),
+        render_completion(Shell::fish, toy::about(), table)}) {
+    CHECK(contains(text, "step length; --fast doubles it"));
+  }
+  CHECK(contains(render_man_options(table), "step length; --fast doubles it"));
 }
 
 TEST_CASE("options: a former name says the new one") {

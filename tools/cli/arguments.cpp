@@ -13,6 +13,7 @@
 #include "libcore/tensor/processors.hpp"
 #include "tools/cli/command_line.hpp"
 #include "tools/cli/config.hpp"
+#include "tools/cli/rendered.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/version.hpp"
 
@@ -63,8 +64,10 @@ void Arguments::add_shared(OptionTable& table) {
   }
 }
 
-OptionTable Arguments::described(OptionTable table) {
-  add_shared(table);
+namespace {
+
+// The table without access to the values.
+OptionTable without_values(const OptionTable& table) {
   OptionTable result;
   for (Option option : table.options()) {
     option.parse = {};
@@ -75,9 +78,17 @@ OptionTable Arguments::described(OptionTable table) {
   return result;
 }
 
+}  // namespace
+
+OptionTable Arguments::described(OptionTable table) {
+  add_shared(table);
+  return without_values(table);
+}
+
 // Requests are handled first, so that --help works whatever else is wrong on the command line.
 void Arguments::parse(OptionTable& table) {
   add_shared(table);
+  described_ = without_values(table);
   const CommandLine line = parse_command_line(words_, table);
   const auto is_request = [&](const Setting& setting) { return !table.find(setting.name)->in_files; };
   std::vector<Setting> requests, settings;
@@ -111,7 +122,7 @@ void Arguments::warn_of_repeated(const std::vector<std::string>& options) const 
 
 void Arguments::answer_requests(const OptionTable& table) const {
   for (const Topic& topic : about_.topics) {
-    if (requests_.help == topic.name) answer(topic.text());
+    if (requests_.help == topic.name) answer(cli::rendered(topic.text(), table));
   }
   const std::vector<std::string> topics = help_topics();
   check<UsageError>(requests_.help.empty() || std::ranges::count(topics, requests_.help) > 0, "--help=", requests_.help,
@@ -238,16 +249,20 @@ std::string Arguments::command_line() const {
   return formats::quote_command_line(words);
 }
 
+std::string Arguments::rendered(std::string_view text) const {
+  return cli::rendered(text, described_);
+}
+
 void Arguments::say(std::string_view text) const {
-  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", printable_message(text), "\n");
+  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", printable_message(rendered(text)), "\n");
 }
 
 void Arguments::detail(std::string_view text) const {
-  if (common_.verbose) std::cerr << concatenate(tool(), ": ", printable_message(text), "\n");
+  if (common_.verbose) std::cerr << concatenate(tool(), ": ", printable_message(rendered(text)), "\n");
 }
 
 void Arguments::warn(std::string_view text) const {
-  std::cerr << concatenate(tool(), ": warning: ", printable_message(text), "\n");
+  std::cerr << concatenate(tool(), ": warning: ", printable_message(rendered(text)), "\n");
 }
 
 Input Arguments::open_text(const std::string& path) const {

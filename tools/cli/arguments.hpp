@@ -151,6 +151,8 @@ class Arguments {
   void say(std::string_view text) const;
   void detail(std::string_view text) const;
   void warn(std::string_view text) const;
+  // The text with fields as the tool's options, which say(), detail(), warn(), and run() for errors, print anyway.
+  std::string rendered(std::string_view text) const;
   // Opens a text by its name; warns if it is not UTF-8. Throws as Input does.
   Input open_text(const std::string& path) const;
 
@@ -173,6 +175,7 @@ class Arguments {
 
   About about_;
   std::vector<std::string> words_;
+  OptionTable described_;  // all options, for messages; empty before read()
   CommonOptions common_;
   Requests requests_;
   std::string config_file_;
@@ -182,5 +185,16 @@ class Arguments {
   std::vector<std::vector<std::string>> operands_;
   std::optional<ContextScope> context_;
 };
+
+// The result of body(). In the message of an Error that leaves it, fields are written as the tool's options.
+template <class Body>
+auto with_rendered_errors(const Arguments& arguments, const Body& body) {
+  try {
+    return body();
+  } catch (Error& error) {
+    error.reword(arguments.rendered(error.what()));
+    throw;
+  }
+}
 
 }  // namespace heddle::cli
