@@ -117,7 +117,7 @@ struct BagConfig : CommonConfig {
   Index ngrams = 2;
   Index buckets = 0;  // 0: by the n-grams of the examples
 
-  void check(Naming) const {}
+  void check() const {}
   Index longest_text() const override { return position_limit(); }  // tokens do not see one another
   Index table_width() const { return width > 0 ? width : default_width; }
   Index table_rows() const { return buckets > 0 ? buckets : default_buckets; }

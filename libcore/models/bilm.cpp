@@ -31,10 +31,9 @@ struct BilmConfig : CommonConfig {
   // Of a direction's output.
   Index direction_width() const { return projection > 0 ? projection : width; }
 
-  void check(Naming naming) const {
-    heddle::check<UsageError>(projection == 0 || ops::cell(cell).gate == nullptr, named("projection", naming),
-                              ": the cell ", cell, " has a gate before its product; leave it out, or choose another ",
-                              named("cell", naming));
+  void check() const {
+    heddle::check<UsageError>(projection == 0 || ops::cell(cell).gate == nullptr, "`projection`: the cell ", cell,
+                              " has a gate before its product; leave it out, or choose another `cell`");
   }
 
   template <class Self, class Visitor>

@@ -147,11 +147,7 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
   }
 };
 
-// How messages name fields: norm_epsilon, as files have them, or --norm-epsilon.
-enum class Naming { fields, options };
-std::string named(const char* field, Naming naming);
-
-// The result of make(); its UsageErrors begin with the name of the field that they are about.
+// The result of make(); its UsageErrors begin with the field that they are about, "`positions`", and perhaps its value.
 template <class Make>
 auto naming_errors(const std::string& field, const Make& make) {
   try {
@@ -170,7 +166,7 @@ struct SourceConfig {
 
   Index source_vocabulary(Index vocab_size) const { return source_vocab_size > 0 ? source_vocab_size : vocab_size; }
   // Throws UsageError for embeddings that cannot be shared and for a start token outside the vocabulary.
-  void check_vocabularies(Index vocab_size, Naming naming) const;
+  void check_vocabularies(Index vocab_size) const;
   // Sets the source's size where it is not given. Throws UsageError as CommonConfig::fit_vocabularies().
   void fit_both(const Vocabularies& vocabularies, Index vocab_size);
 
@@ -202,9 +198,9 @@ std::string attention_help();
 }  // namespace detail
 
 // Throws UsageError for inconsistent fields of a stack.
-void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming);
+void check_transformer(const TransformerConfig& config, const AttentionSupport& needed);
 // Throws UsageError for a stack that cannot have a memory of so many positions of earlier sequences.
-void check_memory(const TransformerConfig& config, Index memory, Naming naming);
+void check_memory(const TransformerConfig& config, Index memory);
 
 // Visits fields of any architecture through one function for each kind of value.
 class FieldVisitor {
@@ -256,7 +252,7 @@ class ModelConfig {
   static void visit(Self& self, Visitor& visitor);
 
   // Throws UsageError for fields out of range and for inconsistent ones (width not divisible by heads, …).
-  void check(Naming naming = Naming::fields) const;
+  void check() const;
 
  private:
   struct Own {
@@ -265,7 +261,7 @@ class ModelConfig {
     virtual std::string arch() const = 0;
     virtual CommonConfig& common() = 0;
     virtual void visit(FieldVisitor& visitor) = 0;
-    virtual void check(Naming naming) const = 0;
+    virtual void check() const = 0;
   };
   template <class Config>
   struct Holder final : Own {
@@ -274,9 +270,9 @@ class ModelConfig {
     std::string arch() const override { return Config::arch_name; }
     CommonConfig& common() override { return value; }
     void visit(FieldVisitor& visitor) override { Config::visit(value, visitor); }
-    void check(Naming naming) const override {
+    void check() const override {
       check_ranges(value);
-      value.check(naming);
+      value.check();
     }
     Config value;
   };
@@ -352,7 +348,7 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("head_width", "width of a head; auto means width / heads").range(1, 100000).word(0, "auto").takes("N"),
           self.head_width);
   visitor(Field("ffn_width",
-                "inner width of the feed-forward layers; auto means 4 width, or with --gated 8/3 width, "
+                "inner width of the feed-forward layers; auto means 4 width, or with `gated` 8/3 width, "
                 "rounded up to a multiple of 32")
               .range(1, 10000000)
               .word(0, "auto")

@@ -10,7 +10,7 @@ struct DecoderConfig : TransformerConfig {
   static constexpr const char* arch_name = "decoder";
   Index memory = 0;
 
-  void check(Naming naming) const;
+  void check() const;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

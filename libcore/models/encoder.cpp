@@ -139,19 +139,17 @@ void EncoderConfig::spell_out() {
   if (has_generator() && generator_layers == 0) generator_layers = layers;
 }
 
-void EncoderConfig::check(Naming naming) const {
-  check_transformer(*this, {}, naming);
+void EncoderConfig::check() const {
+  check_transformer(*this, {});
   if (has_generator()) {
-    heddle::check<UsageError>(!next_sentence, named("next_sentence", naming), " is not for models with a generator; ",
-                              "leave out one of ", named("next_sentence", naming), " and ",
-                              named("generator_width", naming));
-    naming_errors(concatenate(named("generator_width", naming), " = ", generator_width),
-                  [&] { check_transformer(generator(), {}, naming); });
+    heddle::check<UsageError>(!next_sentence, "`next_sentence` is not for models with a generator; ",
+                              "leave out one of `next_sentence` and `generator_width`");
+    naming_errors(concatenate("`generator_width` = ", generator_width), [&] { check_transformer(generator(), {}); });
   }
-  heddle::check<UsageError>(has_generator() || generator_layers == 0, named("generator_layers", naming), " = ",
-                            generator_layers, ": the model has no generator; give ", named("generator_width", naming));
-  heddle::check<UsageError>(!next_sentence || (pooler && segments >= 2), named("next_sentence", naming),
-                            " needs a pooler and at least 2 segments");
+  heddle::check<UsageError>(has_generator() || generator_layers == 0, "`generator_layers` = ", generator_layers,
+                            ": the model has no generator; give `generator_width`");
+  heddle::check<UsageError>(!next_sentence || (pooler && segments >= 2),
+                            "`next_sentence` needs a pooler and at least 2 segments");
 }
 
 Encoder::Encoder(const EncoderConfig& config, ParameterSource weights)

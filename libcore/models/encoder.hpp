@@ -29,7 +29,7 @@ struct EncoderConfig : TransformerConfig {
   TransformerConfig generator() const;
   void prepare_for(std::string_view role) override;
   void spell_out() override;
-  void check(Naming naming) const;
+  void check() const;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

@@ -15,7 +15,7 @@ struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
   bool logit_bias = false;
 
   EncoderDecoderConfig();
-  void check(Naming naming) const;
+  void check() const;
   void fit_vocabularies(const Vocabularies& vocabularies) override {
     fit_both(vocabularies, vocab_size);
     TransformerConfig::fit_vocabularies(vocabularies);

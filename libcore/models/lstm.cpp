@@ -16,13 +16,13 @@ struct LstmConfig : CommonConfig {
   std::string cell = "lstm";
   bool tie_embeddings = true;
 
-  void check(Naming) const {}
+  void check() const {}
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
     visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
-    visitor(Field("cell", "recurrent cell; of --arch rnn the default is gru").one_of(ops::cell_names()).takes("NAME"),
+    visitor(Field("cell", "recurrent cell; of `arch` = rnn the default is gru").one_of(ops::cell_names()).takes("NAME"),
             self.cell);
     CommonConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);

@@ -53,7 +53,7 @@ struct RnnConfig : CommonConfig, SourceConfig {
   std::string readout_kind() const;
   Index output_width() const { return readout_width > 0 ? readout_width : embedding(); }
 
-  void check(Naming naming) const;
+  void check() const;
   void fit_vocabularies(const Vocabularies& vocabularies) override {
     fit_both(vocabularies, vocab_size);
     CommonConfig::fit_vocabularies(vocabularies);
@@ -73,7 +73,7 @@ struct RnnConfig : CommonConfig, SourceConfig {
                 .word(0, "auto")
                 .takes("N"),
             self.encoder_width);
-    visitor(Field("readout_width", "width of the vector that predicts a token; auto means --embedding-width")
+    visitor(Field("readout_width", "width of the vector that predicts a token; auto means `embedding_width`")
                 .range(1, 1000000)
                 .word(0, "auto")
                 .takes("N"),

@@ -13,7 +13,7 @@ struct TwoStreamConfig : TransformerConfig {
 
   TwoStreamConfig() { positions = "transformer-xl"; }
   bool has_segments() const override { return relative_segments || segments > 1; }
-  void check(Naming naming) const;
+  void check() const;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

@@ -160,8 +160,8 @@ TEST_CASE("positions: what a model cannot hold is refused, with what to do") {
       {"inspect evaluate model.h5 valid.h5 --sequence-length 32", "--sequence-length 32 is more than the 16", 2});
   const std::string train = "pretrain --train train.h5 -o x.h5 --layers 1 --width 12 ";
   corpus.refused(
-      {train + "--context 16 --sequence-length 32", "--sequence-length = 32 is more than the 16 positions", 2});
-  corpus.refused({train + "--heads 4 --kv-heads 3", "--heads = 4 is not a multiple of --kv-heads = 3", 2});
+      {train + "--context 16 --sequence-length 32", "--sequence-length 32 is more than the 16 positions", 2});
+  corpus.refused({train + "--heads 4 --kv-heads 3", "--heads 4 is not a multiple of --kv-heads 3", 2});
   corpus.refused({train + "--heads 4 --positions rope", "so the head width must be even, not 3", 2});
   corpus.refused({train + "--positions ropes", "did you mean 'rope'", 2});
   corpus.refused({train + "--heads 2 --positions rope:base=x", "rope:base=x is not a number", 2});

@@ -266,7 +266,7 @@ TEST_CASE("classify: --labels with adapters and encoders works, or says what is 
   CHECK(encoder.status == 1);
   CHECK(contains(encoder.err,
                  "e.h5: is of the architecture encoder, which predicts masked tokens; --labels needs a model that "
-                 "predicts next tokens (pretrain --arch decoder or lstm)\n"));
+                 "predicts next tokens, of the architecture decoder or lstm\n"));
 }
 
 TEST_CASE("classify: tables are aligned by what a terminal shows of labels, not by their bytes") {

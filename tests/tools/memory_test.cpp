@@ -82,11 +82,10 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
   corpus.must("pretrain -q --train train.h5 -o plain.h5 --steps 2 --layers 1 --width 16 --heads 2 --context 16");
   const std::string start = "pretrain --train train.h5 -o x.h5 --layers 1 --width 16 --heads 2 ";
   for (const Refusal& c : std::vector<Refusal>{
-           {start + "--memory 8", "--memory = 8: --positions learned begin anew in each window", 2},
-           {start + "--memory 8 --positions sinusoidal", "--memory = 8: --positions sinusoidal begin anew", 2},
+           {start + "--memory 8", "--memory 8: --positions learned begin anew in each window", 2},
+           {start + "--memory 8 --positions sinusoidal", "--memory 8: --positions sinusoidal begin anew", 2},
            {start + "--memory 8 --positions rope --context 16", "give --context auto, and --sequence-length", 2},
-           {start + "--memory 8 --positions rope --window 4", "--memory = 8 is more than the 4 positions of --window",
-            2},
+           {start + "--memory 8 --positions rope --window 4", "--memory 8 is more than the 4 positions of --window", 2},
            {start + "--memory 0 --positions rope", "--memory", 2},
            {start + "--memory 8 --arch encoder", "--memory has no effect without --arch decoder", 2},
            {start + "--memory 8 --positions rope --batch-size 4000", "a smaller --batch-size or --sequence-length", 1},

@@ -211,7 +211,7 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {train + "--json", "--json has no effect without --dry-run"},
       {train + "--eval-tokens 5", "--eval-tokens has no effect without --valid"},
       {train + "--steps 5 --epochs 2", "--steps and --epochs both set the length of the training"},
-      {train + "--heads 3", "--width = 16 is not divisible by --heads = 3"},
+      {train + "--heads 3", "--width 16 is not divisible by --heads 3"},
       {train + "--schedule constant --final-learning-rate 0",
        "--final-learning-rate has no effect without --schedule linear"},
       {"classify tuned.h5 words.txt --metric accuracy", "--metric has no effect without --evaluate"},

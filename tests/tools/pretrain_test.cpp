@@ -101,7 +101,7 @@ TEST_CASE("pretrain: threads that cannot be started are an error, not a crash") 
 #else
   const SmallCorpus corpus;
   corpus.refused("ulimit -v 3000000; " + train_command("model.h5", "-q --steps 2 --threads 1000"), 1,
-                 "cannot start 1000 threads; ask for fewer with --threads");
+                 "cannot start 1000 threads; lower --threads");
   CHECK(corpus.leftovers() == 0);
 #endif
 }
@@ -211,7 +211,7 @@ TEST_CASE("pretrain: bad input is a line that says what, where and what to do, a
       {"pretrain --train tokenizer.h5 -o m.h5", "tokenizer.h5", 1},
       {"pretrain --train train.h5 --valid bytes-valid.h5 -o m.h5", "another tokenizer", 1},
       {"pretrain --train tiny.h5 --context 64 -o m.h5", "a model of a smaller --sequence-length", 1},
-      {"pretrain --train train.h5 -o m.h5 --width 30 --heads 4", "--width = 30 is not divisible by --heads = 4", 2},
+      {"pretrain --train train.h5 -o m.h5 --width 30 --heads 4", "--width 30 is not divisible by --heads 4", 2},
       {"pretrain --train train.h5 -o m.h5 --steps 0", "--steps", 2},
       {"pretrain --train train.h5 -o m.h5 --layers x", "--layers", 2},
       {"pretrain --train train.h5 -o m.h5 --learing-rate 1", "--learning-rate", 2},

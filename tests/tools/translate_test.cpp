@@ -546,7 +546,7 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   const auto refused = [&](const std::string& options, const std::string& says) {
     corpus.refused({"pretrain --train pairs.h5 --arch rnn " + options + " --steps 2 -o x.h5", says, 2});
   };
-  refused("--source-encoder convolution", "--source-attention = additive: the encoder convolution gives one vector");
+  refused("--source-encoder convolution", "--source-attention additive: the encoder convolution gives one vector");
   refused("--source-encoder convolution:kernel=x", "--source-encoder: convolution:kernel=x is not a number");
   refused("--source-encoder convolutions", "did you mean 'convolution'?");
   refused("--source-encoder convolution --encoder-layers 2 --source-attention none",

@@ -132,7 +132,7 @@ models::TaskConfig LabelledTask::config() const {
 
 void LabelledTask::fit(models::ModelConfig& config) {
   config->fit_vocabularies({tokenizer_->vocab_size(), tokenizer_->vocab_size()});
-  config.check(models::Naming::options);
+  config.check();
   train_examples_ = encode(config);
   config->fit_examples(models::counted_examples(train_examples_, options_.settings.task), labels_.size());
 }

@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
     const training::TrainingOptions& length = options.setup.training;
     check<UsageError>(length.steps > 0 || length.epochs > 0 || !options.control.resume.empty(),
                       "--steps auto needs --epochs");
-    if (options.control.resume.empty()) chosen_model(options, arguments).check(models::Naming::options);
+    if (options.control.resume.empty()) chosen_model(options, arguments).check();
     check_file_output(options.output);
     take_seed<PretrainRecord>(options.control, options.output, arguments);
     if (options.dry_run) {

@@ -37,7 +37,7 @@ std::string refusal(models::ModelConfig config, const std::string& attention, co
   SetVariants set(attention, positions);
   config.visit_own(set);
   try {
-    config.check(models::Naming::options);
+    config.check();
     return "";
   } catch (const UsageError& error) {
     return error.what();

@@ -236,16 +236,16 @@ TEST_CASE("bilm: generates nothing, and is named by what it does where it is ref
   const auto model = models::make_model(variations().front().config, 1);
   CHECK_THROWS_WITH_AS(models::require<models::Generator>(*model, "generate", "b.h5"),
                        "b.h5: is of the architecture bilm, which predicts each token from those before it and from "
-                       "those after it; generate needs a model that generates text (pretrain --arch decoder or "
-                       "encoder-decoder or lstm or rnn)",
+                       "those after it; generate needs a model that generates text, of the architecture decoder or "
+                       "encoder-decoder or lstm or rnn",
                        DataError);
   models::ModelConfig config = variations()[1].config;
   Set set;
   set.texts = {{"cell", "cho"}};
   config.visit_own(set);
-  CHECK_THROWS_WITH_AS(models::make_model(config, 1),
-                       "projection: the cell cho has a gate before its product; leave it out, or choose another cell",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      models::make_model(config, 1),
+      "`projection`: the cell cho has a gate before its product; leave it out, or choose another `cell`", UsageError);
 }
 
 }  // namespace bilm_tests
