@@ -19,7 +19,7 @@ struct PairOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("batch_tokens",
                   "maximum number of tokens in a micro-batch, of its sources or of its targets, padding included; auto "
-                  "means --batch-size pairs")
+                  "means `batch_size` pairs")
                 .range(1, 1000000000)
                 .word(0, "auto")
                 .takes("N"),

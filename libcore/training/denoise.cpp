@@ -54,7 +54,7 @@ std::string Denoise::note() const {
 std::unique_ptr<Objective> make_denoise_objective(const ObjectiveInputs& inputs) {
   const auto& model = models::require<models::SequenceToSequence>(inputs.model, "the denoise objective", "training");
   check<UsageError>(inputs.pairs.max_length == 0,
-                    "--max-length is for pairs of texts; the denoise objective cuts text to --sequence-length");
+                    "`max_length` is for pairs of texts; the denoise objective cuts text to `sequence_length`");
   check<UsageError>(inputs.source_tokenizer == nullptr,
                     "the denoise objective needs one tokenizer, and the model's sources have another one");
   const data::NoiseOptions& noise = inputs.noise;

@@ -137,8 +137,8 @@ std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
 
 std::unique_ptr<Objective> make_masked_objective(const ObjectiveInputs& inputs) {
   check<UsageError>(inputs.model.as<models::ReplacementDetector>() == nullptr,
-                    "--objective masked would train the generator alone; give --objective detect, or leave out "
-                    "--generator-width for a model without one");
+                    "`objective` = masked would train the generator alone; give `objective` = detect, or leave out "
+                    "`generator_width` for a model without one");
   return std::make_unique<Masked>(
       inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, mask_vocabulary(inputs), inputs.masking},
       inputs.config);

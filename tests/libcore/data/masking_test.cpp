@@ -236,8 +236,8 @@ TEST_CASE("masking: a tokenizer without the special tokens is refused with advic
   const text::Tokenizer tokenizer(model);
   CHECK_THROWS_WITH_AS(
       MaskVocabulary(tokenizer, "train.h5"),
-      "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize --train "
-      "--model wordpiece, or with --special-tokens '[PAD],[CLS],[SEP],[MASK]'",
+      "train.h5: its tokenizer lacks the special tokens of an encoder; train one of the kind wordpiece, "
+      "or with `special_tokens` = '[PAD],[CLS],[SEP],[MASK]'",
       DataError);
 }
 

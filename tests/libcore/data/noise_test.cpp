@@ -316,14 +316,14 @@ TEST_CASE("noise: a tokenizer without sentinels or mask token is refused with ad
   CHECK(with_sentinels.piece(text::sentinels_of(with_sentinels)[2]) == "<extra_id_2>");
   CHECK(NoiseVocabulary(with_sentinels, NoiseKind::spans, "x").sentinels == text::sentinels_of(with_sentinels));
   CHECK_THROWS_WITH_AS(NoiseVocabulary(with_sentinels, NoiseKind::infilling, "train.h5"),
-                       "train.h5: its tokenizer lacks a mask token, which infilling needs; train one with tokenize "
-                       "--train --special-tokens '<mask>'",
+                       "train.h5: its tokenizer lacks a mask token, which infilling needs; train one with "
+                       "`special_tokens` = '<mask>'",
                        DataError);
   text::Trainer bare({.kind = text::TokenizerKind::bpe, .vocab_size = 270});
   bare.add("some text");
   CHECK_THROWS_WITH_AS(
       NoiseVocabulary(text::Tokenizer(bare.finish()), NoiseKind::spans, "train.h5"),
       "train.h5: its tokenizer lacks the sentinels <extra_id_0>, <extra_id_1>, ... of span corruption; "
-      "train one with tokenize --train --sentinels 100",
+      "train one with `sentinels` = 100",
       DataError);
 }

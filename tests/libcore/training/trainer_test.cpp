@@ -264,7 +264,7 @@ TEST_CASE("training: a divergence that is found later tells what the step that c
   Numbered without_number({1.5, 2}, true);  // for each of two parts
   CHECK_THROWS_WITH_AS(Trainer(without_number, settings).run({}),
                        "step 1 diverged: validation score nan, learning rate 0.5, gradient norm 5; it read samples: 0, "
-                       "1, 2, 3; lower --learning-rate or raise --warmup",
+                       "1, 2, 3; lower `learning_rate` or raise `warmup`",
                        NumericError);
   // The first update makes a weight infinite, which the second step sees.
   settings.schedule.learning_rate = 1000;
@@ -272,7 +272,7 @@ TEST_CASE("training: a divergence that is found later tells what the step that c
   Numbered overflowing({Real(1e38), 1}, false);
   Trainer trainer(overflowing, settings);
   trainer.step();
-  CHECK_THROWS_WITH_AS(trainer.step(), doctest::Contains(", by step 1; it read samples: 0, 1; lower --learning-rate"),
+  CHECK_THROWS_WITH_AS(trainer.step(), doctest::Contains(", by step 1; it read samples: 0, 1; lower `learning_rate`"),
                        NumericError);
 }
 
@@ -364,7 +364,7 @@ TEST_CASE("training: a diverging run names the step and the cause, and keeps the
     CAPTURE(message);
     CHECK(error.exit_status() == 3);
     CHECK(message.find("step ") == 0);
-    CHECK(message.find("lower --learning-rate") != std::string::npos);
+    CHECK(message.find("lower `learning_rate`") != std::string::npos);
   }
 }
 
