@@ -270,7 +270,7 @@ TEST_CASE("options: one that needs another is refused without it, unless the env
 }
 
 TEST_CASE("values: lengths of time in units and as Slurm writes them") {
-  using heddle::cli::parse_duration;
+  using heddle::parse_duration;
   for (const auto& [text, seconds] : std::vector<std::pair<const char*, double>>{{"45s", 45},
                                                                                  {"90m", 5400},
                                                                                  {"1d12h", 129600},

@@ -63,10 +63,11 @@ struct Requests {
     visitor(Field("print_config",
                   "print the options in effect as such a file, with those that were not given as comments, and exit"),
             self.print_config);
-    visitor(Field("help", "print the options that most people need, or all, and exit")
+    visitor(Field("help",
+                  "print the options that most people need, all, or the settings of a kind (arch, arch:rnn), and exit")
                 .letter('h')
                 .bare_value("essential")
-                .takes("all")
+                .takes("TOPIC")
                 .essential(),
             self.help);
     visitor(Field("version", "print the versions of heddle and its libraries and exit").essential(), self.version);
@@ -155,7 +156,7 @@ class Arguments {
   Input open_text(const std::string& path) const;
 
  private:
-  std::vector<std::string> help_topics() const;
+  std::vector<std::string> help_topics(const OptionTable& table) const;
   void add_shared(OptionTable& table);
   OptionTable described(OptionTable table);
   void parse(OptionTable& table);

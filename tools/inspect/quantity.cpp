@@ -11,7 +11,7 @@
 
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/values.hpp"
+#include "libcore/base/values.hpp"
 
 namespace heddle {
 
@@ -60,7 +60,7 @@ std::string in_units(double value, std::span<const Unit> units) {
 }  // namespace
 
 std::string Quantity::text() const {
-  return value == 0 ? "none" : cli::format(value);
+  return value == 0 ? "none" : format(value);
 }
 
 Quantity Quantity::from_text(std::string_view text) {
@@ -73,7 +73,7 @@ Quantity Quantity::from_text(std::string_view text) {
   }
   check<UsageError>(factor > 0 && !digits.empty() && std::isalpha(static_cast<unsigned char>(digits.back())) == 0, "'",
                     text, "' is not a number such as 1.5e12, or one with k, M, G, T, P or E, such as 300G");
-  const double value = factor * cli::parse_number(digits);
+  const double value = factor * parse_number(digits);
   check<UsageError>(value > 0 && value <= 1e30, "'", text,
                     "' is out of range; it must be more than 0 and at most 1e30");
   return {value};

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "libcore/models/config.hpp"
-#include "libcore/training/options.hpp"
+#include "libcore/training/training_config.hpp"
 
 namespace heddle {
 

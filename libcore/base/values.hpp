@@ -8,7 +8,7 @@
 
 #include "libcore/base/real.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 // All of them throw UsageError ("'abc' is not a whole number") unless the whole text is such a value.
 bool parse_bool(std::string_view text);  // true, yes, on, 1; false, no, off, 0
@@ -32,4 +32,4 @@ std::vector<std::string> split_list(std::string_view text);
 // One element as split_list() reads it.
 std::string escape_element(std::string_view element);
 
-}  // namespace heddle::cli
+}  // namespace heddle

@@ -1,4 +1,4 @@
-#include "tools/cli/values.hpp"
+#include "libcore/base/values.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
 
-namespace heddle::cli {
+namespace heddle {
 
 namespace {
 
@@ -137,4 +137,4 @@ std::string escape_element(std::string_view element) {
   return escaped;
 }
 
-}  // namespace heddle::cli
+}  // namespace heddle
