@@ -64,7 +64,7 @@ check_roles() {
     refuse "$rule" "[=!]= *\"$name\"|\"$name\" *[=!]=|\bArchitecture::$name\b" libcore formats tools -- "$own"
   done < <(listed $models)
   refuse "nobody asks which architecture a model is of: ask for a role" \
-    'switch *\(.*\barch|[=!]= *[[:alnum:]_:]+::arch_name|::arch_name *[=!]=' libcore formats tools
+    'switch *\(.*\barch|[=!]= *[[:alnum:]_:]+::kind_name|::kind_name *[=!]=' libcore formats tools
   while read -r name class; do
     refuse "nobody asks what class something is of: ask for a role, or the interface" \
       "dynamic_cast<(const )?([[:alnum:]_]+::)*$class\b" libcore formats tools
@@ -121,7 +121,7 @@ self_test() {
     >"$scratch/clean/libcore/models/architectures.def"
   printf 'if (arch == "decoder") { Decoder model; models::Decoder other; }\n' \
     >"$scratch/clean/libcore/models/decoder.cpp"
-  printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::arch_name;\n' \
+  printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::kind_name;\n' \
     >"$scratch/clean/libcore/models/model.hpp"
   printf '#include <cblas.h>\n#include "libcore/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
   printf '#include <hdf5.h>\n#include "libcore/tensor/tensor.hpp"\n' >"$scratch/clean/formats/hdf5/model.cpp"
@@ -160,7 +160,7 @@ self_test() {
   plant tools/a.cpp 'if ("decoder" != config.arch()) return;'
   plant tools/a.cpp 'case Architecture::lstm: return 1;'
   plant libcore/data/a.cpp 'switch (config.arch) {'
-  plant formats/a.cpp 'if (config.arch() == models::DecoderConfig::arch_name) return;'
+  plant formats/a.cpp 'if (config.arch() == models::DecoderConfig::kind_name) return;'
   plant tests/a.cpp '// TODO: finish'
   plant man/a.1.scd 'FIXME'
   mkdir "$scratch/planted/libcore/strange"

@@ -59,8 +59,24 @@ std::string architectures_with(std::string_view role) {
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights) {
   config.check();
-  check<UsageError>(config->vocab_size > 0, "a model needs a vocabulary: give vocab_size");
+  check<UsageError>(config->vocab_size > 0, "a model needs a vocabulary: give `vocab_size`");
   return architecture(config.arch()).make(config, std::move(weights));
 }
 
 }  // namespace heddle::models
+
+namespace heddle {
+
+template <>
+const KindList<models::CommonConfig>& kinds() {
+  static const KindList<models::CommonConfig> list = [] {
+    KindList<models::CommonConfig> all{"architecture", {}};
+    for (const models::Architecture& entry : models::architectures()) {
+      all.all.push_back({entry.name, entry.summary, entry.defaults});
+    }
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace heddle

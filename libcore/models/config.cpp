@@ -1,60 +1,19 @@
 #include "libcore/models/config.hpp"
 
 #include <algorithm>
-#include <map>
 
-#include "libcore/models/architecture.hpp"
 #include "libcore/models/stack.hpp"
 #include "libcore/tensor/context.hpp"
 
 namespace heddle::models {
 
-namespace {
-
-// Every field of an architecture as text that compares.
-class FieldTexts : public FieldVisitor {
- public:
-  void operator()(const Field& field, bool& value) override { texts_[field.name] = value ? "true" : "false"; }
-  void operator()(const Field& field, Index& value) override { texts_[field.name] = concatenate(value); }
-  void operator()(const Field& field, double& value) override { texts_[field.name] = detail_of(value); }
-  void operator()(const Field& field, std::string& value) override { texts_[field.name] = value; }
-  static std::map<std::string, std::string> of(ModelConfig config) {
-    FieldTexts visitor;
-    config.visit_own(visitor);
-    return std::move(visitor.texts_);
-  }
-
- private:
-  static std::string detail_of(double value) {
-    std::string bits(sizeof value, '\0');
-    std::copy_n(reinterpret_cast<const char*>(&value), sizeof value, bits.data());
-    return bits;
-  }
-  std::map<std::string, std::string> texts_;
-};
-
-}  // namespace
-
-std::string detail::positions_help() {
-  std::vector<std::string> names;
-  for (const PositionScheme& scheme : position_schemes()) names.push_back(scheme.name);
-  return "position scheme, NAME[:KEY=VALUE,...]: one of " + join(names);
-}
-
-std::string detail::attention_help() {
-  std::vector<std::string> names;
-  for (const AttentionVariant& variant : attention_variants()) names.push_back(variant.name);
-  return "attention variant, NAME[:KEY=VALUE,...]: one of " + join(names);
-}
-
 void CommonConfig::fit_vocabularies(const Vocabularies& vocabularies) {
   if (vocab_size == 0) vocab_size = vocabularies.target;
-  check<UsageError>(vocab_size >= vocabularies.target, "--vocab-size ", vocab_size, " is less than the ",
+  check<UsageError>(vocab_size >= vocabularies.target, "`vocab_size` = ", vocab_size, " is less than the ",
                     vocabularies.target, " pieces of the tokenizer; leave it out, or raise it");
 }
 
-Index StackConfig::inner_width() const {
-  if (ffn_width > 0) return ffn_width;
+Index StackConfig::usual_inner_width() const {
   return gated ? (8 * width + 95) / 96 * 32 : 4 * width;
 }
 
@@ -69,6 +28,7 @@ std::optional<Index> TransformerConfig::max_positions() const {
 }
 
 void TransformerConfig::spell_out() {
+  CommonConfig::spell_out();
   const HeadShape shape = head_shape();
   ffn_width = inner_width();
   kv_heads = shape.kv_heads;
@@ -88,27 +48,22 @@ double TransformerConfig::attention_flops_per_token(Index time, bool causal) con
   return 6.0 * static_cast<double>(layers) * numbers * keys;
 }
 
-std::string named(const char* field, Naming naming) {
-  return naming == Naming::options ? "--" + Field(field, "").option() : std::string(field);
-}
-
 void SourceConfig::fit_both(const Vocabularies& vocabularies, Index vocab_size) {
   check<UsageError>(vocabularies.are_one || !share_embeddings,
                     "source and target have vocabularies of their own, so they cannot share embeddings; give "
-                    "--no-share-embeddings");
+                    "`share_embeddings` = false");
   if (source_vocab_size == 0 && !vocabularies.are_one) source_vocab_size = vocabularies.source;
   const Index size = vocab_size > 0 || source_vocab_size > 0 ? source_vocabulary(vocab_size) : vocabularies.source;
-  check<UsageError>(size >= vocabularies.source, "--source-vocab-size ", size, " is less than the ",
+  check<UsageError>(size >= vocabularies.source, "`source_vocab_size` = ", size, " is less than the ",
                     vocabularies.source, " pieces of the source's tokenizer; leave it out, or raise it");
 }
 
-void SourceConfig::check_vocabularies(Index vocab_size, Naming naming) const {
+void SourceConfig::check_vocabularies(Index vocab_size) const {
   check<UsageError>(!share_embeddings || source_vocab_size == 0 || source_vocab_size == vocab_size,
-                    named("source_vocab_size", naming), " = ", source_vocab_size, " and ", named("vocab_size", naming),
-                    " = ", vocab_size, " differ, so source and target cannot share embeddings; give ",
-                    naming == Naming::options ? "--no-share-embeddings" : "share_embeddings = false");
-  check<UsageError>(start_token < 0 || vocab_size == 0 || start_token < vocab_size, named("start_token", naming), " = ",
-                    start_token, " is outside the vocabulary of ", vocab_size);
+                    "`source_vocab_size` = ", source_vocab_size, " and `vocab_size` = ", vocab_size,
+                    " differ, so source and target cannot share embeddings; give `share_embeddings` = false");
+  check<UsageError>(start_token < 0 || vocab_size == 0 || start_token < vocab_size, "`start_token` = ", start_token,
+                    " is outside the vocabulary of ", vocab_size);
 }
 
 namespace {
@@ -120,8 +75,7 @@ std::string naming_positions(std::string message, const std::string& positions) 
   return at == message.npos ? message : message.replace(at, some.size(), "positions " + positions);
 }
 
-void check_positions(const TransformerConfig& config, const AttentionPositions* layer, const AttentionSupport& needed,
-                     Naming naming) {
+void check_positions(const TransformerConfig& config, const AttentionPositions* layer, const AttentionSupport& needed) {
   if (layer == nullptr) return;
   const PositionNeeds needs = layer->needs();
   check<UsageError>(needs.whole.empty() || !needed.cached, config.positions,
@@ -129,7 +83,7 @@ void check_positions(const TransformerConfig& config, const AttentionPositions* 
                     " can");
   const HeadShape shape = config.head_shape();
   check<UsageError>(!needs.key_for_each_head || shape.heads == shape.kv_heads, config.positions,
-                    " needs a key head for each head; leave out ", named("kv_heads", naming));
+                    " needs a key head for each head; leave out `kv_heads`");
 }
 
 void check_attention(const TransformerConfig& config, const Positions& positions, const AttentionSupport& needed,
@@ -151,29 +105,28 @@ void check_attention(const TransformerConfig& config, const Positions& positions
 
 }  // namespace
 
-void check_transformer(const TransformerConfig& config, const AttentionSupport& needed, Naming naming) {
-  const auto name = [naming](const char* field) { return named(field, naming); };
-  check<UsageError>(config.head_width > 0 || config.width % config.heads == 0, name("width"), " = ", config.width,
-                    " is not divisible by ", name("heads"), " = ", config.heads);
+void check_transformer(const TransformerConfig& config, const AttentionSupport& needed) {
+  check<UsageError>(config.head_width > 0 || config.width % config.heads == 0, "`width` = ", config.width,
+                    " is not divisible by `heads` = ", config.heads);
   const HeadShape shape = config.head_shape();
-  check<UsageError>(shape.heads % shape.kv_heads == 0, name("heads"), " = ", config.heads, " is not a multiple of ",
-                    name("kv_heads"), " = ", config.kv_heads);
-  check<UsageError>(config.distinct_layers == 0 || config.layers % config.distinct_layers == 0, name("layers"), " = ",
-                    config.layers, " is not a multiple of ", name("distinct_layers"), " = ", config.distinct_layers);
-  const std::optional<Index> most = naming_errors(name("positions"), [&] { return config.max_positions(); });
-  check<UsageError>(!most || config.sequence_length <= *most, name("sequence_length"), " = ", config.sequence_length,
-                    " is more than the ", most.value_or(0), " positions of ", name("context"));
+  check<UsageError>(shape.heads % shape.kv_heads == 0, "`heads` = ", config.heads,
+                    " is not a multiple of `kv_heads` = ", config.kv_heads);
+  check<UsageError>(config.distinct_layers == 0 || config.layers % config.distinct_layers == 0,
+                    "`layers` = ", config.layers, " is not a multiple of `distinct_layers` = ", config.distinct_layers);
+  const std::optional<Index> most = naming_errors("`positions`", [&] { return config.max_positions(); });
+  check<UsageError>(!most || config.sequence_length <= *most, "`sequence_length` = ", config.sequence_length,
+                    " is more than the ", most.value_or(0), " positions of `context`");
   // What the texts of attention and positions ask for is refused by the block that they would make.
   const Simulation nothing_is_computed;
   Parameters parameters(ParameterSource::unset());
   const Scope scope(parameters, "");
-  const auto positions = naming_errors(name("positions"), [&] {
+  const auto positions = naming_errors("`positions`", [&] {
     return make_positions(config.positions, scope,
                           {most, config.width, shape.heads, shape.key_width, embedding_stddev, needed.causal});
   });
-  naming_errors(name("positions"),
-                [&] { check_positions(config, positions->for_layer(scope / "positions").get(), needed, naming); });
-  naming_errors(name("projections"), [&] {
+  naming_errors("`positions`",
+                [&] { check_positions(config, positions->for_layer(scope / "positions").get(), needed); });
+  naming_errors("`projections`", [&] {
     nn::make_head_projections(scope / "projections", {.kind = from_text<Projections>(config.projections),
                                                       .width = config.width,
                                                       .memory_width = config.width,
@@ -184,45 +137,25 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   });
   AttentionSupport all = needed;
   all.window = needed.window || config.window > 0;
-  naming_errors(name("attention"), [&] { check_attention(config, *positions, all, scope); });
+  naming_errors("`attention`", [&] { check_attention(config, *positions, all, scope); });
 }
 
-void check_memory(const TransformerConfig& config, Index memory, Naming naming) {
+void check_memory(const TransformerConfig& config, Index memory) {
   if (memory == 0) return;
-  const auto name = [naming](const char* field) { return named(field, naming); };
   const Simulation nothing_is_computed;
   Parameters parameters(ParameterSource::unset());
   const HeadShape shape = config.head_shape();
   const auto positions =
       make_positions(config.positions, Scope(parameters, ""),
                      {config.max_positions(), config.width, shape.heads, shape.key_width, embedding_stddev, true});
-  check<UsageError>(!positions->is_absolute(), name("memory"), " = ", memory, ": ", name("positions"), " ",
-                    config.positions,
+  check<UsageError>(!positions->is_absolute(), "`memory` = ", memory, ": `positions` = ", config.positions,
                     " begin anew in each window, so that a token and one of the memory would stand at one place; give "
                     "positions that are relative, such as transformer-xl, rope or alibi");
-  check<UsageError>(config.context == 0, name("memory"), " = ", memory,
-                    ": a model with a memory reads texts of any length; give ", name("context"), " auto, and ",
-                    name("sequence_length"), " for the length of a window");
-  check<UsageError>(config.window == 0 || memory <= config.window, name("memory"), " = ", memory, " is more than the ",
-                    config.window, " positions of ", name("window"));
-}
-
-ModelConfig::ModelConfig() : ModelConfig(architectures().front().defaults) {}
-
-ModelConfig ModelConfig::of(const std::string& arch) {
-  return architecture(arch).defaults;
-}
-
-bool ModelConfig::operator==(const ModelConfig& other) const {
-  return arch() == other.arch() && FieldTexts::of(*this) == FieldTexts::of(other);
-}
-
-void ModelConfig::check(Naming naming) const {
-  own_->check(naming);
-}
-
-Field arch_field() {
-  return Field("arch", "architecture").one_of(architecture_names()).takes("NAME").essential();
+  check<UsageError>(config.context == 0, "`memory` = ", memory,
+                    ": a model with a memory reads texts of any length; give `context` = auto, and `sequence_length` "
+                    "for the length of a window");
+  check<UsageError>(config.window == 0 || memory <= config.window, "`memory` = ", memory, " is more than the ",
+                    config.window, " positions of `window`");
 }
 
 }  // namespace heddle::models

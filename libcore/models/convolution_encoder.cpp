@@ -113,10 +113,10 @@ class ConvolutionEncoder : public SourceEncoder {
   std::uint64_t dropout_site_;
 };
 
-void check_convolution(const RnnConfig& config, Naming naming) {
+void check_convolution(const RnnConfig& config) {
   const auto refuse = [&](bool given, const char* field, const char* reason) {
-    heddle::check<UsageError>(!given, named(field, naming), ": ", reason, "; leave it out, or give a recurrent ",
-                              named("source_encoder", naming));
+    heddle::check<UsageError>(!given, "`", field, "`: ", reason,
+                              "; leave it out, or give a recurrent `source_encoder`");
   };
   refuse(config.encoder_layers > 0, "encoder_layers", "a convolutional encoder has as many levels as a source needs");
   refuse(config.encoder_width > 0, "encoder_width", "a convolutional encoder is as wide as the embeddings");

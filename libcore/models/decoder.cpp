@@ -170,11 +170,11 @@ DecoderConfig transformer_xl_of_words() {
 
 }  // namespace
 
-void DecoderConfig::check(Naming naming) const {
+void DecoderConfig::validate() const {
   AttentionSupport all = needed;
   all.window = memory > 0;
-  check_transformer(*this, all, naming);
-  check_memory(*this, memory, naming);
+  check_transformer(*this, all);
+  check_memory(*this, memory);
 }
 
 Decoder::Decoder(const DecoderConfig& config, ParameterSource weights)

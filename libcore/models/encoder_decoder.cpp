@@ -138,12 +138,12 @@ EncoderDecoderConfig::EncoderDecoderConfig() {
   positions = "sinusoidal";
 }
 
-void EncoderDecoderConfig::check(Naming naming) const {
-  check_transformer(*this, needed_by_decoder, naming);
-  heddle::check<UsageError>(distinct_layers == 0 || encoder_of(*this).layers % distinct_layers == 0,
-                            named("encoder_layers", naming), " = ", encoder_layers, " is not a multiple of ",
-                            named("distinct_layers", naming), " = ", distinct_layers);
-  check_vocabularies(vocab_size, naming);
+void EncoderDecoderConfig::validate() const {
+  check_transformer(*this, needed_by_decoder);
+  check<UsageError>(distinct_layers == 0 || encoder_of(*this).layers % distinct_layers == 0,
+                    "`encoder_layers` = ", encoder_layers,
+                    " is not a multiple of `distinct_layers` = ", distinct_layers);
+  check_vocabularies(vocab_size);
 }
 
 void EncoderDecoderConfig::spell_out() {

@@ -10,12 +10,12 @@ namespace heddle::models {
 
 // `layers` and all that describes blocks hold for both stacks.
 struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
-  static constexpr const char* arch_name = "encoder-decoder";
+  static constexpr const char* kind_name = "encoder-decoder";
   bool scale_logits = false;
   bool logit_bias = false;
 
   EncoderDecoderConfig();
-  void check(Naming naming) const;
+  void validate() const override;
   void fit_vocabularies(const Vocabularies& vocabularies) override {
     fit_both(vocabularies, vocab_size);
     TransformerConfig::fit_vocabularies(vocabularies);

@@ -5,7 +5,7 @@ namespace heddle::models {
 Model::Model(const ModelConfig& config, ParameterSource weights)
     : config_(config), parameters_(std::make_unique<Parameters>(std::move(weights))) {
   config_.check();
-  check<UsageError>(config_->vocab_size > 0, "a model needs a vocabulary: give vocab_size");
+  check<UsageError>(config_->vocab_size > 0, "a model needs a vocabulary: give `vocab_size`");
 }
 
 bool is_of_head(std::string_view parameter) {

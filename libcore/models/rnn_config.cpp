@@ -22,25 +22,33 @@ std::string RnnConfig::readout_kind() const {
   return has_context_input() ? "maxout" : "state";
 }
 
-void RnnConfig::check(Naming naming) const {
-  const auto name = [naming](const char* field) { return named(field, naming); };
-  const auto refuse = [](bool wrong, const auto&... parts) { heddle::check<UsageError>(!wrong, parts...); };
-  check_vocabularies(vocab_size, naming);
-  check_source_encoder(*this, naming);
-  refuse(has_attention() && !has_annotations(), name("source_attention"), " = ", source_attention, ": the encoder ",
+void RnnConfig::spell_out() {
+  CommonConfig::spell_out();
+  readout = readout_kind();
+  const Index read_out = output_width();
+  embedding_width = embedding();
+  readout_width = read_out;
+  encoder_width = annotation_width();
+  encoder_layers = encoder_depth();
+}
+
+void RnnConfig::validate() const {
+  const auto refuse = [](bool wrong, const auto&... parts) { check<UsageError>(!wrong, parts...); };
+  check_vocabularies(vocab_size);
+  check_source_encoder(*this);
+  refuse(has_attention() && !has_annotations(), "`source_attention` = ", source_attention, ": the encoder ",
          source_encoder, " gives one vector for the whole source; give none");
-  refuse(source_attention == "dot" && annotation_width() != width, name("encoder_width"), " = ", annotation_width(),
-         " and ", name("width"), " = ", width, " differ, so states and annotations have no dot product; use bilinear");
-  refuse(has_attention() && context_vector != "initial", name("context_vector"),
-         ": with attention there is no fixed context vector");
-  refuse(input_feeding && !attends_after(), name("input_feeding"), " needs dot or bilinear ", name("source_attention"));
-  refuse(readout_kind() == "state" && attends_after(), name("readout"),
-         " = state does not use what the decoder attends to");
-  refuse(readout_kind() == "state" && output_width() != width, name("readout"), " = state has the ", name("width"), " ",
-         width, " instead of ", name("readout_width"), " = ", output_width());
-  refuse(tie_embeddings && output_width() != embedding(), name("readout_width"), " = ", output_width(), " and ",
-         name("embedding_width"), " = ", embedding(), " differ, so the output cannot share the embeddings; give ",
-         naming == Naming::options ? "--no-tie-embeddings" : "tie_embeddings = false");
+  refuse(source_attention == "dot" && annotation_width() != width, "`encoder_width` = ", annotation_width(),
+         " and `width` = ", width, " differ, so states and annotations have no dot product; use bilinear");
+  refuse(has_attention() && context_vector != "initial",
+         "`context_vector`: with attention there is no fixed context vector");
+  refuse(input_feeding && !attends_after(), "`input_feeding` needs dot or bilinear `source_attention`");
+  refuse(readout_kind() == "state" && attends_after(), "`readout` = state does not use what the decoder attends to");
+  refuse(readout_kind() == "state" && output_width() != width, "`readout` = state has `width` = ", width,
+         " instead of `readout_width` = ", output_width());
+  refuse(tie_embeddings && output_width() != embedding(), "`readout_width` = ", output_width(),
+         " and `embedding_width` = ", embedding(),
+         " differ, so the output cannot share the embeddings; give `tie_embeddings` = false");
 }
 
 }  // namespace heddle::models

@@ -63,11 +63,11 @@ RnnEncoder::Result RnnEncoder::operator()(const Variable& embeddings, const std:
 
 namespace {
 
-void check_recurrent(const RnnConfig& config, Naming naming) {
-  heddle::check<UsageError>(!config.bidirectional || config.annotation_width() % 2 == 0, named("encoder_width", naming),
-                            " = ", config.annotation_width(), " is not divisible by the 2 directions");
-  heddle::check<UsageError>(!config.bidirectional || !config.reverse_source, named("reverse_source", naming),
-                            ": a bidirectional encoder reads both ways");
+void check_recurrent(const RnnConfig& config) {
+  heddle::check<UsageError>(!config.bidirectional || config.annotation_width() % 2 == 0,
+                            "`encoder_width` = ", config.annotation_width(), " is not divisible by the 2 directions");
+  heddle::check<UsageError>(!config.bidirectional || !config.reverse_source,
+                            "`reverse_source`: a bidirectional encoder reads both ways");
 }
 
 }  // namespace

@@ -39,10 +39,10 @@ const SourceEncoderKind& source_encoder_kind(const std::string& text) {
   throw UsageError(not_one_of(name, names));
 }
 
-void check_source_encoder(const RnnConfig& config, Naming naming) {
-  const std::string field = named("source_encoder", naming);
+void check_source_encoder(const RnnConfig& config) {
+  const std::string field = "`source_encoder`";
   const auto* const kind = naming_errors(field, [&] { return &source_encoder_kind(config.source_encoder); });
-  kind->check(config, naming);
+  kind->check(config);
   const Simulation nothing_is_computed;
   Parameters parameters(ParameterSource::unset());
   naming_errors(field, [&] { make_source_encoder(Scope(parameters, ""), config); });

@@ -36,7 +36,7 @@ struct SourceEncoderKind {
   bool has_states;  // ends with states of layers, with which a decoder can start
   std::unique_ptr<SourceEncoder> (*make)(Settings& settings, const Scope& scope, const RnnConfig& config);
   // Throws UsageError for fields of the configuration that it cannot have; make() does for settings.
-  void (*check)(const RnnConfig& config, Naming naming);
+  void (*check)(const RnnConfig& config);
 };
 
 // All of them, in the order of source_encoders.def.
@@ -44,7 +44,7 @@ const std::vector<SourceEncoderKind>& source_encoders();
 // That of "NAME[:KEY=VALUE,...]". Throws UsageError that lists them.
 const SourceEncoderKind& source_encoder_kind(const std::string& text);
 // Throws UsageError for an encoder that does not exist, and for settings and fields that it cannot have.
-void check_source_encoder(const RnnConfig& config, Naming naming);
+void check_source_encoder(const RnnConfig& config);
 // The one that the configuration names. Precondition: its check() has passed.
 std::unique_ptr<SourceEncoder> make_source_encoder(const Scope& scope, const RnnConfig& config);
 

@@ -36,8 +36,8 @@ TwoStreamConfig xlnet_base() {
 
 }  // namespace
 
-void TwoStreamConfig::check(Naming naming) const {
-  check_transformer(*this, needed_by(*this), naming);
+void TwoStreamConfig::validate() const {
+  check_transformer(*this, needed_by(*this));
 }
 
 TwoStream::TwoStream(const TwoStreamConfig& config, ParameterSource weights)

@@ -81,7 +81,7 @@ void warn_of_slips(const TaskData& data, const Ensemble& models, const std::stri
 void make_ensemble(const FinetuneOptions& options, const cli::Arguments& arguments) {
   const std::vector<std::string> files = cli::model_files(options.ensemble);
   check_ensemble_usage(options, files, arguments);
-  const FinetuneSettings& settings = options.settings;
+  const TuningSpec& settings = options.tuning;
   Ensemble models(options.ensemble);
   const models::TaskConfig& task = models.task();
   const TaskData data = read_task_data(

@@ -15,7 +15,7 @@ namespace heddle {
 namespace {
 
 // Sets the attention and the positions of an architecture that has both.
-class SetVariants : public models::FieldVisitor {
+class SetVariants : public FieldVisitor {
  public:
   SetVariants(std::string attention, std::string positions)
       : texts_{{"attention", std::move(attention)}, {"positions", std::move(positions)}} {}
@@ -37,7 +37,7 @@ std::string refusal(models::ModelConfig config, const std::string& attention, co
   SetVariants set(attention, positions);
   config.visit_own(set);
   try {
-    config.check(models::Naming::options);
+    config.check();
     return "";
   } catch (const UsageError& error) {
     return error.what();

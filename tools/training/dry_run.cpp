@@ -66,8 +66,7 @@ struct Begun {
 
 // A few steps must not diverge, whatever the learning rate.
 training::TrainingConfig harmless(training::TrainingConfig config) {
-  config.schedule.learning_rate = 1e-12;
-  config.schedule.final_learning_rate = -1;
+  config.training.learning_rate = 1e-12;
   return config;
 }
 
