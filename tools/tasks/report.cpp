@@ -8,12 +8,12 @@
 #include <numeric>
 
 #include "libcore/base/printable.hpp"
-#include "libcore/metrics/answers.hpp"
 #include "libcore/metrics/bootstrap.hpp"
 #include "libcore/metrics/classification.hpp"
 #include "libcore/metrics/entities.hpp"
 #include "libcore/metrics/proportion.hpp"
 #include "libcore/metrics/regression.hpp"
+#include "libcore/metrics/span_answers.hpp"
 
 namespace heddle {
 

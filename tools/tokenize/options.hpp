@@ -4,7 +4,7 @@
 #include <string>
 
 #include "libcore/text/tokenizer.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 #include "tools/corpus/documents.hpp"
 #include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/special_text.hpp"

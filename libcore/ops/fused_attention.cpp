@@ -1,4 +1,4 @@
-#include "libcore/ops/attention.hpp"
+#include "libcore/ops/fused_attention.hpp"
 
 #include <utility>
 

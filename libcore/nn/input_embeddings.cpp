@@ -1,4 +1,4 @@
-#include "libcore/nn/embeddings.hpp"
+#include "libcore/nn/input_embeddings.hpp"
 #include "libcore/nn/parts.hpp"
 
 #include <algorithm>
@@ -9,19 +9,19 @@ namespace heddle::nn {
 
 namespace {
 
-std::optional<Embedding> segment_embedding(const Scope& scope, const EmbeddingsOptions& options) {
+std::optional<Embedding> segment_embedding(const Scope& scope, const InputEmbeddingsOptions& options) {
   if (options.segments == 0) return std::nullopt;
   return Embedding(scope / "segment", options.segments, options.width, options.stddev);
 }
 
-std::optional<Norm> norm_of(const Scope& scope, const EmbeddingsOptions& options) {
+std::optional<Norm> norm_of(const Scope& scope, const InputEmbeddingsOptions& options) {
   if (!options.norm) return std::nullopt;
   return Norm(scope / "norm", options.width, *options.norm);
 }
 
 }  // namespace
 
-Embeddings::Embeddings(const Scope& scope, const EmbeddingsOptions& options)
+InputEmbeddings::InputEmbeddings(const Scope& scope, const InputEmbeddingsOptions& options)
     : context_(options.context),
       tokens_(options.tokens != nullptr ? *options.tokens
                                         : Embedding(scope / "token", options.vocab, options.width, options.stddev)),
@@ -30,16 +30,16 @@ Embeddings::Embeddings(const Scope& scope, const EmbeddingsOptions& options)
       norm_(norm_of(scope, options)),
       dropout_site_(random_site(scope.path() + "/dropout")) {}
 
-Variable Embeddings::operator()(const TokenIds& ids, const std::vector<TokenId>& segments,
-                                const std::vector<Index>& starts) const {
+Variable InputEmbeddings::operator()(const TokenIds& ids, const std::vector<TokenId>& segments,
+                                     const std::vector<Index>& starts) const {
   const Index end = ids.shape[1] + (starts.empty() ? 0 : *std::ranges::min_element(starts));
   check<DataError>(!context_ || end <= *context_, "a sequence of ", end, " tokens is longer than the context of ",
                    context_.value_or(0));
   return around(tokens_(ids), segments, starts);
 }
 
-Variable Embeddings::around(const Variable& vectors, const std::vector<TokenId>& segments,
-                            const std::vector<Index>& starts) const {
+Variable InputEmbeddings::around(const Variable& vectors, const std::vector<TokenId>& segments,
+                                 const std::vector<Index>& starts) const {
   Variable x = [&] {
     const Part part(parts::positions);
     return positions_->embed(vectors, starts);

@@ -11,7 +11,7 @@
 
 namespace heddle::nn {
 
-struct EmbeddingsOptions {
+struct InputEmbeddingsOptions {
   Index vocab, width;
   double stddev;  // of the vectors of tokens and segments at the start
   std::string positions = "learned";
@@ -25,9 +25,9 @@ struct EmbeddingsOptions {
 // x = drop(norm(token + position + segment)), beside the stack that reads it, so that stacks may share one.
 // Parameters: token/weight [vocab, width] where tokens are its own; position and segment/weight [segments, width] and
 // norm where there are any.
-class Embeddings {
+class InputEmbeddings {
  public:
-  Embeddings(const Scope& scope, const EmbeddingsOptions& options);
+  InputEmbeddings(const Scope& scope, const InputEmbeddingsOptions& options);
 
   // ids [batch, time], a segment for each (empty: all 0), positions starting at starts[b] (empty: at 0 in every row;
   // rows with starts may end in padding beyond the context) -> [batch, time, width], Real, before dropout.

@@ -1,4 +1,4 @@
-#include "libcore/metrics/answers.hpp"
+#include "libcore/metrics/span_answers.hpp"
 
 #include <doctest/doctest.h>
 

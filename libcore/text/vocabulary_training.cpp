@@ -1,4 +1,4 @@
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 
 #include <algorithm>
 #include <iterator>
