@@ -3,7 +3,7 @@
 
 #include <ostream>
 
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/input_texts.hpp"
 #include "tools/tasks/answers.hpp"
 
 namespace heddle {

@@ -1,4 +1,4 @@
-#include "tools/corpus/documents.hpp"
+#include "tools/lines/document_cutter.hpp"
 
 #include <algorithm>
 

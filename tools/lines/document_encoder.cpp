@@ -1,10 +1,10 @@
-#include "tools/corpus/document_encoder.hpp"
+#include "tools/lines/document_encoder.hpp"
 
 #include <optional>
 
 namespace heddle {
 
-DocumentEncoder::DocumentEncoder(TextReader& reader, const text::Tokenizer& tokenizer, TokenSink& sink,
+DocumentEncoder::DocumentEncoder(DocumentReader& reader, const text::Tokenizer& tokenizer, TokenSink& sink,
                                  const text::StreamOptions& options)
     : reader_(reader),
       tokenizer_(tokenizer),

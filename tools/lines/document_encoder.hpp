@@ -4,7 +4,7 @@
 #include <span>
 
 #include "libcore/text/stream_encoder.hpp"
-#include "tools/corpus/reader.hpp"
+#include "tools/lines/document_reader.hpp"
 
 namespace heddle {
 
@@ -24,7 +24,7 @@ Index spelled_bytes(const text::Tokenizer& tokenizer, std::span<const TokenId> i
 // reader and the sink must outlive this object.
 class DocumentEncoder : public TextConsumer {
  public:
-  DocumentEncoder(TextReader& reader, const text::Tokenizer& tokenizer, TokenSink& sink,
+  DocumentEncoder(DocumentReader& reader, const text::Tokenizer& tokenizer, TokenSink& sink,
                   const text::StreamOptions& options = {});
 
   void add(std::string_view text) override { encoder_.add(text); }
@@ -34,7 +34,7 @@ class DocumentEncoder : public TextConsumer {
  private:
   void store(const text::StreamEncoder::Part& part);
 
-  TextReader& reader_;
+  DocumentReader& reader_;
   text::Tokenizer tokenizer_;
   TokenSink& sink_;
   text::StreamEncoder encoder_;

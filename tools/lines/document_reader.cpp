@@ -1,4 +1,4 @@
-#include "tools/corpus/reader.hpp"
+#include "tools/lines/document_reader.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -108,18 +108,18 @@ std::string Places::text_of(const text::TextPosition& in_document) const {
   return concatenate(name, ":", at.line - begin.line + 1, ":", byte);
 }
 
-TextReader::TextReader(const cli::Arguments& arguments, std::vector<std::string> names, Documents separator)
+DocumentReader::DocumentReader(const cli::Arguments& arguments, std::vector<std::string> names, Documents separator)
     : arguments_(arguments), separator_(separator), names_(std::move(names)), progress_(arguments, "MB") {
   for (const std::string& name : names_) measure(name);
 }
 
-void TextReader::measure(const std::string& name) {
+void DocumentReader::measure(const std::string& name) {
   const std::optional<Index> size = is_file(name) ? cli::Input(name).size() : std::nullopt;
   total_known_ = total_known_ && size;
   if (size) total_ += static_cast<double>(*size) / megabyte;
 }
 
-void TextReader::read_into(TextConsumer& consumer, InvalidBytes& invalid) {
+void DocumentReader::read_into(TextConsumer& consumer, InvalidBytes& invalid) {
   DocumentCutter cutter(separator_, {.add =
                                          [&](std::string_view text) {
                                            places_.advance(text);
@@ -139,8 +139,8 @@ void TextReader::read_into(TextConsumer& consumer, InvalidBytes& invalid) {
   }
 }
 
-void TextReader::read_input(const std::string& name, TextConsumer& consumer, DocumentCutter& cutter,
-                            InvalidBytes& invalid) {
+void DocumentReader::read_input(const std::string& name, TextConsumer& consumer, DocumentCutter& cutter,
+                                InvalidBytes& invalid) {
   cli::Input input = invalid.pass() ? arguments_.open_text(name) : cli::Input(name);
   places_.begin_input(input.name());
   formats::Checksum checksum;
@@ -157,13 +157,13 @@ void TextReader::read_input(const std::string& name, TextConsumer& consumer, Doc
   inputs_.push_back({"text", formats::readable_path(name), input.position(), checksum.text()});
 }
 
-std::string TextReader::shown_names() const {
+std::string DocumentReader::shown_names() const {
   std::vector<std::string> names = names_;
   std::ranges::replace(names, "-", "standard input");
   return join(names);
 }
 
-void TextReader::add_inputs(formats::Provenance& provenance) const {
+void DocumentReader::add_inputs(formats::Provenance& provenance) const {
   for (const formats::ProvenanceInput& input : inputs_) formats::add_input(provenance, input);
 }
 

@@ -11,8 +11,8 @@
 #include "tools/cli/arguments.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/streams.hpp"
-#include "tools/corpus/documents.hpp"
-#include "tools/corpus/invalid_bytes.hpp"
+#include "tools/lines/document_cutter.hpp"
+#include "tools/lines/invalid_bytes.hpp"
 
 namespace heddle {
 
@@ -48,10 +48,10 @@ class TextConsumer {
 };
 
 // Reads inputs in order, as documents; keeps checksums for the provenance and shows progress.
-class TextReader {
+class DocumentReader {
  public:
   // Throws DataError when an input is missing, before any is read.
-  TextReader(const cli::Arguments& arguments, std::vector<std::string> names, Documents separator);
+  DocumentReader(const cli::Arguments& arguments, std::vector<std::string> names, Documents separator);
 
   // Throws DataError, with file, line and byte for what the consumer reports as a TextError, and for invalid bytes that
   // are an error; the consumer then has had all lines before.

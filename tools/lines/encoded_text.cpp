@@ -1,9 +1,9 @@
-#include "tools/corpus/encoded_text.hpp"
+#include "tools/lines/encoded_text.hpp"
 
 #include <algorithm>
 
 #include "libcore/base/error.hpp"
-#include "tools/corpus/document_encoder.hpp"
+#include "tools/lines/document_encoder.hpp"
 
 namespace heddle {
 
@@ -73,7 +73,7 @@ std::vector<Index> EncodedText::document_lengths() const {
 
 std::unique_ptr<EncodedText> encode_text(const std::string& path, const text::Tokenizer& tokenizer, Documents documents,
                                          const cli::Arguments& arguments) {
-  TextReader reader(arguments, {path}, documents);
+  DocumentReader reader(arguments, {path}, documents);
   auto tokens = std::make_unique<EncodedText>(tokenizer.vocab_size(), path);
   MemorySink sink(*tokens);
   DocumentEncoder encoder(reader, tokenizer, sink);

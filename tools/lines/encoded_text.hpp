@@ -11,7 +11,7 @@
 #include "libcore/data/token_source.hpp"
 #include "libcore/text/tokenizer.hpp"
 #include "tools/cli/arguments.hpp"
-#include "tools/corpus/documents.hpp"
+#include "tools/lines/document_cutter.hpp"
 
 namespace heddle {
 

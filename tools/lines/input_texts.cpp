@@ -1,4 +1,4 @@
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/input_texts.hpp"
 
 #include <algorithm>
 

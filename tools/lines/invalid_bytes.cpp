@@ -1,4 +1,4 @@
-#include "tools/corpus/invalid_bytes.hpp"
+#include "tools/lines/invalid_bytes.hpp"
 
 #include "libcore/base/strings.hpp"
 #include "libcore/text/unicode.hpp"

@@ -6,7 +6,7 @@
 
 #include "libcore/models/presets.hpp"
 #include "libcore/training/objectives.hpp"
-#include "tools/corpus/documents.hpp"
+#include "tools/lines/document_cutter.hpp"
 #include "tools/training/choose_objective.hpp"
 #include "tools/training/fields.hpp"
 #include "tools/training/model_options.hpp"

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "formats/heddle/token_file.hpp"
-#include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/encode_line.hpp"
+#include "tools/lines/invalid_bytes.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

@@ -5,8 +5,8 @@
 
 #include "libcore/text/tokenizer.hpp"
 #include "libcore/text/vocabulary_training.hpp"
-#include "tools/corpus/documents.hpp"
-#include "tools/corpus/invalid_bytes.hpp"
+#include "tools/lines/document_cutter.hpp"
+#include "tools/lines/invalid_bytes.hpp"
 #include "tools/lines/special_text.hpp"
 
 namespace heddle {

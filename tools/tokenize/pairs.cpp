@@ -3,7 +3,7 @@
 #include "formats/heddle/pairs_file.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/tensor/threads.hpp"
-#include "tools/corpus/document_encoder.hpp"
+#include "tools/lines/document_encoder.hpp"
 #include "tools/tokenize/pair_lines.hpp"
 
 namespace heddle {
