@@ -10,7 +10,7 @@
 #include "libcore/decoding/zero_shot.hpp"
 #include "tools/classify/options.hpp"
 #include "tools/lines/length_limit.hpp"
-#include "tools/tasks/data.hpp"
+#include "tools/tasks/task_data.hpp"
 
 namespace heddle {
 

@@ -16,9 +16,9 @@
 #include "tools/cli/run.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/json_line.hpp"
+#include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/ensemble.hpp"
-#include "tools/tasks/report.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 
 using namespace heddle;
 

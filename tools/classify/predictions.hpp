@@ -4,7 +4,7 @@
 #include <ostream>
 #include <string>
 
-#include "tools/tasks/answers.hpp"
+#include "tools/tasks/task_answers.hpp"
 
 namespace heddle {
 

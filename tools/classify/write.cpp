@@ -6,9 +6,9 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "formats/files/lines.hpp"
-#include "libcore/text/plain_words.hpp"
 #include "libcore/text/unicode.hpp"
 #include "tools/classify/object_line.hpp"
+#include "tools/classify/plain_words.hpp"
 #include "tools/lines/escaped.hpp"
 
 namespace heddle {
@@ -114,7 +114,7 @@ void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const
       at = place;
       return characters;
     };
-    for (std::size_t w = 0; const auto& [begin, end] : text::plain_words(line)) {
+    for (std::size_t w = 0; const auto& [begin, end] : plain_words(line)) {
       const std::size_t from = offset(begin), to = offset(end);
       if (options.jsonl) {
         tag_names.push_back(tags[w] ? Json(labels.name(*tags[w])) : Json());
@@ -139,7 +139,7 @@ void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const
 
 data::TaggedSentence raw_sentence(const InputText& line) {
   data::TaggedSentence sentence;
-  for (const auto& [begin, end] : text::plain_words(line.text)) {
+  for (const auto& [begin, end] : plain_words(line.text)) {
     sentence.words.push_back(line.text.substr(begin, end - begin));
     sentence.lines.push_back(line.line);
   }

@@ -4,7 +4,7 @@
 #include <ostream>
 
 #include "tools/lines/input_texts.hpp"
-#include "tools/tasks/answers.hpp"
+#include "tools/tasks/task_answers.hpp"
 
 namespace heddle {
 

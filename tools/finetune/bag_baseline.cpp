@@ -6,7 +6,7 @@
 #include "libcore/training/task_objective.hpp"
 #include "libcore/training/trainer.hpp"
 #include "tools/finetune/options.hpp"
-#include "tools/tasks/report.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 
 namespace heddle {
 

@@ -4,8 +4,8 @@
 #include "tools/cli/run.hpp"
 #include "tools/tokenize/decode.hpp"
 #include "tools/tokenize/encode.hpp"
+#include "tools/tokenize/encode_pairs.hpp"
 #include "tools/tokenize/locate.hpp"
-#include "tools/tokenize/pairs.hpp"
 #include "tools/tokenize/round_trip.hpp"
 
 namespace {

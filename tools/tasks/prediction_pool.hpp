@@ -11,7 +11,7 @@
 
 #include "libcore/base/real.hpp"
 
-namespace heddle::decoding {
+namespace heddle {
 
 // The pool of the models' probabilities of the classes: [models][classes], with a weight, 0 or more, for each model.
 std::vector<double> pooled(std::span<const std::span<const double>> models, std::span<const double> weights);
@@ -31,4 +31,4 @@ std::vector<double> pool_weights(std::span<const ClassPredictions> models, std::
 // The weights, 0 or more with the sum 1, for which the mean has the least squared error from the gold numbers.
 std::vector<double> mean_weights(std::span<const NumberPredictions> models, std::span<const double> gold);
 
-}  // namespace heddle::decoding
+}  // namespace heddle

@@ -1,4 +1,4 @@
-#include "tools/tasks/report.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 
 #include <fmt/format.h>
 

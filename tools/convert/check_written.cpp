@@ -1,4 +1,4 @@
-#include "tools/convert/check.hpp"
+#include "tools/convert/check_written.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "tools/tasks/data.hpp"
+#include "tools/tasks/task_data.hpp"
 
 #include <algorithm>
 #include <set>
@@ -115,7 +115,7 @@ std::vector<Index> text_keys_of(const TaskData& data) {
   for (const data::Unit& unit : units_of(data)) keys.insert(unit.key);
   std::vector<Index> least;
   for (const std::uint64_t key : keys) {
-    if (least.size() == models::TaskConfig::most_text_keys) break;
+    if (least.size() == most_text_keys) break;
     least.push_back(static_cast<Index>(key));
   }
   return least;

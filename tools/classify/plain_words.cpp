@@ -1,15 +1,19 @@
-#include "libcore/text/plain_words.hpp"
+#include "tools/classify/plain_words.hpp"
 
 #include <utf8proc.h>
 
 #include "libcore/text/unicode.hpp"
 
-namespace heddle::text {
+namespace heddle {
+
+using text::CharacterClass;
+using text::classify;
+using text::decode;
 
 namespace {
 
 bool is_mark(char32_t code) {
-  if (code < 0x300 || code == invalid_character) return false;
+  if (code < 0x300 || code == text::invalid_character) return false;
   const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
   return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME;
 }
@@ -70,4 +74,4 @@ std::vector<PlainWord> plain_words(std::string_view text) {
   return words;
 }
 
-}  // namespace heddle::text
+}  // namespace heddle

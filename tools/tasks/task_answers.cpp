@@ -1,4 +1,4 @@
-#include "tools/tasks/answers.hpp"
+#include "tools/tasks/task_answers.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/data_warnings.hpp"
 
 #include <fmt/format.h>
 
@@ -77,7 +77,7 @@ std::optional<std::string> trained_on_warning(const std::string& file, const std
 std::optional<std::string> known_texts_warning(const TaskData& data, const std::string& model,
                                                const models::TaskConfig& task) {
   if (task.text_keys.empty()) return std::nullopt;
-  const bool are_all = task.text_keys.size() < models::TaskConfig::most_text_keys;
+  const bool are_all = task.text_keys.size() < most_text_keys;
   std::unordered_set<std::uint64_t> known;
   for (const Index key : task.text_keys) known.insert(static_cast<std::uint64_t>(key));
   const std::uint64_t most = are_all ? std::numeric_limits<std::uint64_t>::max() : *std::ranges::max_element(known);

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle::text {
+namespace heddle {
 
 // text[begin, end).
 struct PlainWord {
@@ -18,4 +18,4 @@ struct PlainWord {
 // …. Writing without white space, such as Chinese, is not cut. The text is any bytes.
 std::vector<PlainWord> plain_words(std::string_view text);
 
-}  // namespace heddle::text
+}  // namespace heddle

@@ -7,8 +7,8 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "libcore/training/objective.hpp"
-#include "tools/tasks/answers.hpp"
 #include "tools/tasks/baseline.hpp"
+#include "tools/tasks/task_answers.hpp"
 
 namespace heddle {
 

@@ -71,7 +71,9 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side);
 // The key of each example: of its text or texts, its words, or the context of its question, without white space at
 // their ends and without labels. Copies have the same.
 std::vector<data::Unit> units_of(const TaskData& data);
-// Those keys as a model keeps them (models::TaskConfig::text_keys).
+// Those keys as a model keeps them (models::TaskConfig::text_keys): the least ones as numbers without a sign, all of
+// them where they are fewer than most_text_keys.
+inline constexpr std::size_t most_text_keys = 65536;
 std::vector<Index> text_keys_of(const TaskData& data);
 
 // Splits the examples into those to train on and those held out for validation: the fraction of each class if that

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "libcore/decoding/predict.hpp"
-#include "tools/tasks/data.hpp"
+#include "tools/tasks/task_data.hpp"
 
 namespace heddle {
 

@@ -1,4 +1,4 @@
-#include "tools/convert/model.hpp"
+#include "tools/convert/model_conversion.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,8 @@
 
 #include "formats/files/atomic_directory.hpp"
 #include "formats/heddle/model_file.hpp"
-#include "tools/convert/check.hpp"
-#include "tools/convert/source.hpp"
+#include "tools/convert/check_written.hpp"
+#include "tools/convert/model_source.hpp"
 
 namespace heddle {
 

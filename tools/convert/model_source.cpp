@@ -1,4 +1,4 @@
-#include "tools/convert/source.hpp"
+#include "tools/convert/model_source.hpp"
 
 #include <filesystem>
 

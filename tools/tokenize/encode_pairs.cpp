@@ -1,4 +1,4 @@
-#include "tools/tokenize/pairs.hpp"
+#include "tools/tokenize/encode_pairs.hpp"
 
 #include "formats/heddle/pairs_file.hpp"
 #include "libcore/base/strings.hpp"

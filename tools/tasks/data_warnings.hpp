@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libcore/text/spelling.hpp"
-#include "tools/tasks/data.hpp"
+#include "tools/tasks/task_data.hpp"
 
 namespace heddle {
 

@@ -1,10 +1,10 @@
-#include "libcore/text/plain_words.hpp"
+#include "tools/classify/plain_words.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-using namespace heddle::text;
+using namespace heddle;
 
 namespace {
 

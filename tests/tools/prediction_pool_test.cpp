@@ -1,12 +1,11 @@
 // Pools of predictions: values by hand, and weights that are the optimum.
-#include "libcore/decoding/pool.hpp"
+#include "tools/tasks/prediction_pool.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 using namespace heddle;
-using namespace heddle::decoding;
 
 namespace {
 

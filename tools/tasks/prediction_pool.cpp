@@ -1,9 +1,9 @@
-#include "libcore/decoding/pool.hpp"
+#include "tools/tasks/prediction_pool.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace heddle::decoding {
+namespace heddle {
 
 namespace {
 
@@ -185,4 +185,4 @@ std::vector<double> mean_weights(std::span<const NumberPredictions> models, std:
   return weights;
 }
 
-}  // namespace heddle::decoding
+}  // namespace heddle
