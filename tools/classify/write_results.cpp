@@ -1,4 +1,4 @@
-#include "tools/classify/write.hpp"
+#include "tools/classify/write_results.hpp"
 
 #include <algorithm>
 #include <map>

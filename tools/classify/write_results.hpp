@@ -17,6 +17,7 @@ TaskData joined_texts(const std::vector<ReadText>& texts);
 
 struct WriteOptions {
   Index top = 1;
+  bool raw = false;
   bool jsonl = false;
   double threshold = 0;
   double null_threshold = 0;

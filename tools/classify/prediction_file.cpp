@@ -1,4 +1,4 @@
-#include "tools/classify/predictions.hpp"
+#include "tools/classify/prediction_file.hpp"
 
 #include <algorithm>
 
