@@ -1,7 +1,5 @@
-#include "tools/classify/answer_input.hpp"
-
+#include "tools/classify/answerer.hpp"
 #include "tools/classify/label_watch.hpp"
-#include "tools/classify/usage.hpp"
 #include "tools/classify/write_results.hpp"
 #include "tools/lines/answer_texts.hpp"
 
@@ -44,7 +42,7 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   const WriteOptions how{options.top, options.raw, options.jsonl, options.threshold,
                          null_threshold(task, options, arguments)};
   cli::Input input = arguments.open_text(path);
-  TaskReader reader(input.name(), input_of(task, options, formats::Gold::absent));
+  TaskReader reader(input.name(), input_of(task, options));
   const TextUnit unit = unit_of(task.task, path, options, reader.text_format());
   const std::string line_end = unit == TextUnit::line ? "\n" : "";  // which an empty line is made of
   // About sixteen batches of tokens, within which texts are sorted by length.

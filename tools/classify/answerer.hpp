@@ -6,7 +6,6 @@
 #include <string>
 
 #include "tools/classify/options.hpp"
-#include "tools/cli/arguments.hpp"
 #include "tools/tasks/baseline.hpp"
 
 namespace heddle {
@@ -32,5 +31,13 @@ class Answerer {
 // use, DataError for models that cannot be read or have another role.
 std::unique_ptr<Answerer> fine_tuned_answerer(const ClassifyOptions& options, const cli::Arguments& arguments);
 std::unique_ptr<Answerer> zero_shot_answerer(const ClassifyOptions& options, const cli::Arguments& arguments);
+
+// What a run does with the answers: answers the texts, sentences or questions of the input in order, those that have
+// been read before more would have to be waited for, and warns of an input that looks as if it was not what the model
+// reads; or, --evaluate, prints metrics and writes the predictions to the output if that is a file.
+void answer_input(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
+                  const cli::Arguments& arguments, cli::Output& output);
+void evaluate_answers(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
+                      const cli::Arguments& arguments, cli::Output& output);
 
 }  // namespace heddle

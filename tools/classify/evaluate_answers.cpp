@@ -1,10 +1,8 @@
-#include "tools/classify/evaluate_answers.hpp"
-
 #include <iostream>
 
 #include "libcore/base/printable.hpp"
+#include "tools/classify/answerer.hpp"
 #include "tools/classify/prediction_file.hpp"
-#include "tools/classify/usage.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/evaluation_report.hpp"
@@ -16,7 +14,7 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   const models::TaskConfig& task = answerer.task();
   const data::LabelSet& labels = answerer.labels();
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
-  const TaskData all = read_task_data(arguments.open_text(path), input_of(task, options, formats::Gold::given));
+  const TaskData all = read_task_data(arguments.open_text(path), input_of(task, options));
   const TaskData data = part_of(all, {options.folds, options.fold, seed}, Side::inside);
   check_metric(data, task, labels, options.metric);
   // Of a part of a file the rest may well be the training data.

@@ -1,6 +1,5 @@
 #include "libcore/base/strings.hpp"
 #include "tools/classify/answerer.hpp"
-#include "tools/classify/usage.hpp"
 #include "tools/tasks/ensemble.hpp"
 
 namespace heddle {
@@ -12,7 +11,7 @@ class FineTunedAnswerer : public Answerer {
   FineTunedAnswerer(const ClassifyOptions& options, const cli::Arguments& arguments)
       : arguments_(arguments),
         models_(arguments.operand("MODEL"), options.base),
-        how_{options.evaluate ? formats::Gold::given : formats::Gold::absent,
+        how_{input_of(models_.task(), options).gold,
              {options.max_answer_length, options.top},
              {.batch_tokens = options.batch_tokens}},
         overlong_{options.overlong},

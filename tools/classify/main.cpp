@@ -1,7 +1,5 @@
 // classify: labels texts with a fine-tuned model, or zero-shot with a language model.
-#include "tools/classify/answer_input.hpp"
-#include "tools/classify/evaluate_answers.hpp"
-#include "tools/classify/usage.hpp"
+#include "tools/classify/answerer.hpp"
 #include "tools/cli/run.hpp"
 
 using namespace heddle;
@@ -32,11 +30,8 @@ int main(int argc, char** argv) {
     const bool is_zero_shot = !options.zero_shot.labels.empty();
     const auto answerer =
         is_zero_shot ? zero_shot_answerer(options, arguments) : fine_tuned_answerer(options, arguments);
-    if (options.evaluate) {
-      evaluate_answers(*answerer, path, options, arguments, output);
-    } else {
-      answer_input(*answerer, path, options, arguments, output);
-    }
+    const auto run = options.evaluate ? evaluate_answers : answer_input;
+    run(*answerer, path, options, arguments, output);
     answerer->report();
     output.close();
     return 0;

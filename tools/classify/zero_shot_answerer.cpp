@@ -6,7 +6,6 @@
 #include "libcore/decoding/zero_shot.hpp"
 #include "libcore/text/text_error.hpp"
 #include "tools/classify/answerer.hpp"
-#include "tools/classify/usage.hpp"
 #include "tools/cli/refuse.hpp"
 #include "tools/lines/length_limit.hpp"
 

@@ -1,5 +1,3 @@
-#include "tools/tokenize/encode.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -10,6 +8,7 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/text/stream_encoder.hpp"
 #include "tools/lines/document_encoder.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 

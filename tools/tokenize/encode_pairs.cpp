@@ -1,9 +1,8 @@
-#include "tools/tokenize/encode_pairs.hpp"
-
 #include "formats/heddle/pairs_file.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "tools/lines/document_encoder.hpp"
+#include "tools/tokenize/modes.hpp"
 #include "tools/tokenize/pair_lines.hpp"
 
 namespace heddle {

@@ -1,5 +1,3 @@
-#include "tools/tokenize/locate.hpp"
-
 #include <ostream>
 #include <utility>
 
@@ -8,6 +6,7 @@
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/invalid_bytes.hpp"
 #include "tools/lines/json_line.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 

@@ -1,5 +1,3 @@
-#include "tools/tokenize/round_trip.hpp"
-
 #include <algorithm>
 
 #include "formats/heddle/token_file.hpp"
@@ -7,6 +5,7 @@
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/stream_encoder.hpp"
 #include "tools/lines/document_reader.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 

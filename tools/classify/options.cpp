@@ -1,4 +1,4 @@
-#include "tools/classify/usage.hpp"
+#include "tools/classify/options.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -22,8 +22,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
   const auto twice = std::ranges::adjacent_find(labels);
   check<UsageError>(twice == labels.end(), "--labels: '", twice == labels.end() ? "" : *twice, "' is listed twice");
   check<UsageError>(std::ranges::all_of(labels, is_printable),
-                    "--labels: a label must be UTF-8 text without control "
-                    "characters");
+                    "--labels: a label must be UTF-8 text without control characters");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints metrics; --jsonl and --top are for labels");
   check<UsageError>(!(options.evaluate && options.raw),
@@ -34,9 +33,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
 
 void refuse_unused(Task task, const ClassifyOptions& options, const cli::Arguments& arguments) {
   const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
-  if (task == Task::label || task == Task::span) {
-    refuse({"text_column", "text_b_column", "header"}, arguments, reason);
-  }
+  if (task == Task::label || task == Task::span) refuse({"text_column", "text_b_column", "header"}, arguments, reason);
   if (task != Task::pair) refuse({"text_b_column"}, arguments, reason);
   if (task == Task::span) refuse({"label_column"}, arguments, reason);
   if (task != Task::label && !options.evaluate)
@@ -52,8 +49,9 @@ void refuse_unused(Task task, const ClassifyOptions& options, const cli::Argumen
   if (task == Task::span) refuse({"threshold"}, arguments, reason + "; questions have --null-threshold");
 }
 
-TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options, formats::Gold gold) {
-  return {options.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, gold};
+TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options) {
+  return {options.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one,
+          options.evaluate ? formats::Gold::given : formats::Gold::absent};
 }
 
 double null_threshold(const models::TaskConfig& task, const ClassifyOptions& options, const cli::Arguments& arguments) {
