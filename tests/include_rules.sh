@@ -80,7 +80,7 @@ check() {
   refuse "formats know no tools" '#include *[<"]tools/' formats
   refuse "what tools share knows no single tool" \
     '#include *"tools/(tokenize|pretrain|finetune|generate|classify|convert|inspect)/' \
-    tools/cli tools/corpus tools/lines tools/training tools/tasks
+    tools/cli tools/lines tools/training tools/tasks
   refuse "the command line knows no rooms of tools" '#include *"tools/' tools/cli -- '"tools/cli/'
   refuse "only formats/hdf5 includes HDF5" \
     '#include *[<"]hdf5' formats tools -- '^formats/hdf5/'

@@ -30,7 +30,7 @@ heads::MaskedLanguageModel head_for(const Scope& scope, const EncoderConfig& con
 }
 
 // Positions that embeddings have are shared; others act in the generator's own attention.
-std::shared_ptr<const Positions> own_positions(const nn::Embeddings& shared, const Scope& embedding,
+std::shared_ptr<const Positions> own_positions(const nn::InputEmbeddings& shared, const Scope& embedding,
                                                const TransformerConfig& generator) {
   if (shared.positions().is_absolute()) return nullptr;
   return make_positions(generator.positions, embedding / "position",

@@ -16,9 +16,9 @@ double token_stddev(const EncoderDecoderConfig& config) {
   return config.scale_logits ? 1 : 1 / std::sqrt(static_cast<double>(config.width));
 }
 
-nn::EmbeddingsOptions embeddings_of(const EncoderDecoderConfig& config, Index vocab,
-                                    const std::optional<nn::Embedding>& shared, bool causal) {
-  nn::EmbeddingsOptions options = embeddings_options(config, causal);
+nn::InputEmbeddingsOptions embeddings_of(const EncoderDecoderConfig& config, Index vocab,
+                                         const std::optional<nn::Embedding>& shared, bool causal) {
+  nn::InputEmbeddingsOptions options = embeddings_options(config, causal);
   options.vocab = vocab;
   options.stddev = token_stddev(config);
   options.position_shape.stddev = 1 / std::sqrt(static_cast<double>(config.width));

@@ -77,7 +77,7 @@ class EncoderDecoder : public Model,
 
   EncoderDecoderConfig config_;
   std::optional<nn::Embedding> shared_;
-  nn::Embeddings source_embeddings_, target_embeddings_;
+  nn::InputEmbeddings source_embeddings_, target_embeddings_;
   Stack encoder_, decoder_;
   heads::LanguageModel head_;
 };

@@ -13,7 +13,7 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/text/samples.hpp"
 #include "libcore/text/tokenizer.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

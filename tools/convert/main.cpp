@@ -11,7 +11,7 @@
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/refuse.hpp"
 #include "tools/cli/run.hpp"
-#include "tools/convert/model.hpp"
+#include "tools/convert/model_conversion.hpp"
 #include "tools/convert/split.hpp"
 
 using namespace heddle;

@@ -16,7 +16,7 @@
 #include "formats/json/value.hpp"
 #include "formats/labelled/csv.hpp"
 #include "libcore/data/folds.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/data_warnings.hpp"
 
 namespace heddle {
 

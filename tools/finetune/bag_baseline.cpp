@@ -2,11 +2,11 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/models/architecture.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 #include "libcore/training/task_objective.hpp"
 #include "libcore/training/trainer.hpp"
 #include "tools/finetune/tuning.hpp"
-#include "tools/tasks/report.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 
 namespace heddle {
 

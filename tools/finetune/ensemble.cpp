@@ -12,9 +12,9 @@
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/refuse.hpp"
 #include "tools/cli/text_table.hpp"
+#include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/ensemble.hpp"
-#include "tools/tasks/report.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 #include "tools/training/files.hpp"
 
 namespace heddle {

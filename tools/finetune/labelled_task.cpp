@@ -8,7 +8,7 @@
 
 #include "libcore/tensor/context.hpp"
 #include "tools/finetune/bag_baseline.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/data_warnings.hpp"
 #include "tools/training/files.hpp"
 
 namespace heddle {

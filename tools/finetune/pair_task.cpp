@@ -4,7 +4,7 @@
 #include "formats/huggingface/foreign.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/lines/encode_line.hpp"
-#include "tools/tasks/data.hpp"
+#include "tools/tasks/task_data.hpp"
 
 namespace heddle {
 

@@ -2,7 +2,7 @@
 
 #include "formats/heddle/token_file.hpp"
 #include "libcore/training/objectives.hpp"
-#include "tools/corpus/encoded_text.hpp"
+#include "tools/lines/encoded_text.hpp"
 
 namespace heddle {
 

@@ -9,7 +9,7 @@
 
 #include "formats/heddle/load_model.hpp"
 #include "libcore/analysis/attention_patterns.hpp"
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/input_texts.hpp"
 
 namespace heddle {
 

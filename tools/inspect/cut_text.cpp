@@ -5,8 +5,8 @@
 
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/corpus/invalid_bytes.hpp"
 #include "tools/lines/encode_line.hpp"
+#include "tools/lines/invalid_bytes.hpp"
 
 namespace heddle {
 

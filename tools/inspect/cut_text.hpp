@@ -11,7 +11,7 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "libcore/text/tokenizer.hpp"
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/input_texts.hpp"
 
 namespace heddle {
 

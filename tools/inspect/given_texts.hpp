@@ -6,7 +6,7 @@
 
 #include "libcore/base/visit.hpp"
 #include "tools/cli/arguments.hpp"
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/input_texts.hpp"
 
 namespace heddle {
 

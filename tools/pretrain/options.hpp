@@ -6,7 +6,7 @@
 
 #include "libcore/models/presets.hpp"
 #include "tools/cli/kind_choice.hpp"
-#include "tools/corpus/documents.hpp"
+#include "tools/lines/document_cutter.hpp"
 #include "tools/training/run_options.hpp"
 
 namespace heddle {

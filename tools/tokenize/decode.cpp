@@ -1,5 +1,3 @@
-#include "tools/tokenize/decode.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -9,6 +7,7 @@
 #include "formats/heddle/token_file.hpp"
 #include "libcore/text/spelling.hpp"
 #include "tools/cli/streams.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 
