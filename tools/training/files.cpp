@@ -3,7 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "formats/huggingface/foreign.hpp"
+#include "formats/files/content_type.hpp"
 #include "tools/cli/values.hpp"
 
 namespace heddle {
