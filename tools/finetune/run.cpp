@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/tensor/context.hpp"
 #include "tools/cli/signals.hpp"
 #include "tools/training/choose_precision.hpp"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/stream_encoder.hpp"
 #include "tools/corpus/document_encoder.hpp"

@@ -1,6 +1,7 @@
 #include "tools/tokenize/pairs.hpp"
 
 #include "formats/heddle/pairs_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "tools/corpus/document_encoder.hpp"
