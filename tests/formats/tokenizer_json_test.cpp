@@ -9,6 +9,7 @@
 #include "formats/heddle/tokenizer_file.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/wordpiece_vocabulary.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/samples.hpp"

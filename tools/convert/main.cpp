@@ -7,6 +7,7 @@
 #include "formats/heddle/weight_type.hpp"
 #include "formats/huggingface/foreign_model.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/refuse.hpp"

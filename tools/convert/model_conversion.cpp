@@ -8,6 +8,7 @@
 
 #include "formats/files/atomic_directory.hpp"
 #include "formats/heddle/model_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "tools/convert/check_written.hpp"
 #include "tools/convert/model_source.hpp"
 

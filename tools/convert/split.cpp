@@ -13,8 +13,8 @@
 #include "formats/archives/json_archive.hpp"
 #include "formats/files/atomic_directory.hpp"
 #include "formats/json/node.hpp"
-#include "formats/json/value.hpp"
 #include "formats/labelled/csv.hpp"
+#include "formats/labelled/example_members.hpp"
 #include "libcore/data/folds.hpp"
 #include "tools/tasks/data_warnings.hpp"
 

@@ -1,7 +1,7 @@
 #include "tools/finetune/pair_task.hpp"
 
+#include "formats/files/content_type.hpp"
 #include "formats/heddle/pairs_file.hpp"
-#include "formats/huggingface/foreign.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/tasks/task_data.hpp"

@@ -1,5 +1,6 @@
 #include "tools/finetune/task.hpp"
 
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/models/architecture.hpp"
 #include "tools/cli/refuse.hpp"
 #include "tools/finetune/labelled_task.hpp"

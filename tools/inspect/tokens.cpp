@@ -5,7 +5,7 @@
 #include <iostream>
 #include <utility>
 
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "tools/cli/outputs.hpp"

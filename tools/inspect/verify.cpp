@@ -12,6 +12,7 @@
 #include "formats/heddle/task_file.hpp"
 #include "formats/heddle/token_file.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/printable.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/verbs.hpp"

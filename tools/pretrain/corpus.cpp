@@ -4,6 +4,7 @@
 
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "tools/lines/encoded_text.hpp"
 
 namespace heddle {

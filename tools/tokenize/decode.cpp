@@ -5,6 +5,7 @@
 
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/text/spelling.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/tokenize/modes.hpp"

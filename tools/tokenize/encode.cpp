@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/stream_encoder.hpp"
 #include "tools/lines/document_encoder.hpp"

@@ -1,4 +1,5 @@
 #include "formats/heddle/pairs_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "tools/lines/document_encoder.hpp"

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/invalid_bytes.hpp"

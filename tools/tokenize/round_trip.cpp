@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/stream_encoder.hpp"

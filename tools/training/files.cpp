@@ -3,7 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "formats/huggingface/foreign.hpp"
+#include "formats/files/content_type.hpp"
 #include "libcore/base/values.hpp"
 
 namespace heddle {

@@ -1,4 +1,4 @@
-#include "formats/huggingface/foreign.hpp"
+#include "formats/files/content_type.hpp"
 
 #include <algorithm>
 #include <array>

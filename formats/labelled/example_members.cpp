@@ -1,4 +1,4 @@
-#include "formats/json/value.hpp"
+#include "formats/labelled/example_members.hpp"
 
 #include <cmath>
 
