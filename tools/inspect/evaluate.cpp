@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
-#include <limits>
 #include <numbers>
 
 #include "formats/heddle/load_model.hpp"
@@ -12,12 +11,8 @@
 #include "formats/heddle/task_file.hpp"
 #include "formats/heddle/token_file.hpp"
 #include "libcore/base/strings.hpp"
-#include "libcore/training/bidirectional.hpp"
-#include "libcore/training/causal.hpp"
-#include "libcore/training/denoise.hpp"
-#include "libcore/training/masked.hpp"
-#include "libcore/training/permute.hpp"
-#include "libcore/training/translate.hpp"
+#include "libcore/training/objectives.hpp"
+#include "tools/cli/kind_choice.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/inspect/print.hpp"
 #include "tools/inspect/vectors.hpp"
@@ -34,12 +29,14 @@ struct EvaluateOptions {
   bool json = false;
   std::string base;
   Index batch_size = 8, sequence_length = 0, memory = own_memory;
-  data::NoiseOptions noise;
+  cli::KindChoice<training::ObjectiveSettings> objective;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("json", "print one JSON object").essential(), self.json);
     visitor(base_field().essential(), self.base);
+    visitor(Field("objective", "what to predict; by default the first that fits the model and the file").essential(),
+            self.objective);
     visitor(Field("batch_size", "sequences to compute at once").range(1, 1 << 20).essential(), self.batch_size);
     visitor(Field("sequence_length", "tokens per window; auto means the length that the model was trained with")
                 .range(1, 10000000)
@@ -56,22 +53,17 @@ struct EvaluateOptions {
                 .takes("N")
                 .essential(),
             self.memory);
-    visitor(Field("noise", "Noise, for sequence-to-sequence models that restore text"), self.noise);
   }
 };
 
 struct Score {
-  Index tokens;  // predicted: by decoders all but the first, by encoders the masked ones, by models of any order some;
-                 // by models of both directions those of both
-  Index bytes;   // of text that they stand for, without special tokens; 0 for encoders
-  double nats;   // in all
-  std::vector<training::Metric> metrics = {};  // further ones
+  training::ObjectiveEvaluation result;
+  Index bytes;  // of text that the predicted tokens stand for, without special tokens; 0 where they are not all of it
 
-  double nats_per_token() const { return nats / static_cast<double>(tokens); }
-  double perplexity() const { return std::exp(nats_per_token()); }
+  double perplexity() const { return std::exp(result.nats_per_token()); }
   // NaN without bytes.
   double bits_per_byte() const {
-    return bytes > 0 ? nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
+    return bytes > 0 ? result.nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
   }
 };
 
@@ -83,149 +75,73 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
   return tokens.text_bytes() - static_cast<Index>(tokenizer.decode({&first, 1}).size());
 }
 
-// The tokens before it that each token attends to across windows.
-Index memory_of(const models::Model& model, const EvaluateOptions& options) {
-  const auto* const next = model.as<models::TokenLoss>();
-  return options.memory != own_memory ? options.memory : next != nullptr ? next->memory() : 0;
+// What the user asks for, or what suits the model and the data.
+training::ObjectiveChoice objective_of(const models::Model& model, training::DataKind data,
+                                       const EvaluateOptions& options, const std::string& model_path) {
+  const training::ObjectiveChoice usual = training::objective_for(model, data);
+  const training::ObjectiveChoice objective = options.objective.resolved(usual, "objective");
+  objective.check();
+  training::check_suits(objective, model);
+  check<DataError>(!options.objective.name.empty() || training::data_of(usual) == data, model_path, ": its objective, ",
+                   usual.name(), ", reads ",
+                   data == training::DataKind::text ? "pairs; evaluate it on a pairs file, or with --objective denoise "
+                                                      "on text that it restores"
+                                                    : "text; evaluate it on a token file");
+  return objective;
 }
 
-// Throws UsageError for a memory that the model cannot have.
-void check_memory(const models::Model& model, const EvaluateOptions& options, const std::string& model_path) {
-  const auto* const next = model.as<models::TokenLoss>();
-  check<UsageError>(
-      options.memory == own_memory || options.memory == 0 || (next != nullptr && next->remembers()),
-      "--memory: needs a model that predicts next tokens, whose positions are relative and whose attention can have "
-      "a window; ",
-      model_path, " reads each window for itself");
-}
-
-// Windows of `time` tokens.
-Score score_of(const formats::LoadedModel& loaded, const std::string& model_path, const formats::TokenFile& tokens,
-               Index time, const EvaluateOptions& options, const std::function<bool()>& stop) {
-  const Index batch_size = options.batch_size;
-  if (const auto* const next = loaded.model->as<models::TokenLoss>()) {
-    const training::Evaluation result = training::evaluate(
-        *next, tokens,
-        {.time = time, .memory = memory_of(*loaded.model, options), .batch_size = batch_size, .stop = stop});
-    return {result.tokens, predicted_bytes(tokens, loaded.tokenizer), result.nats};
-  }
-  if (const auto* const both = loaded.model->as<models::BidirectionalLoss>()) {
-    const training::BothEvaluations result =
-        training::evaluate(*both, tokens, {.time = time, .batch_size = batch_size, .stop = stop});
-    return {result.forward.tokens + result.backward.tokens,
-            0,
-            result.forward.nats + result.backward.nats,
-            {{"forward_perplexity", std::exp(result.forward.nats_per_token())},
-             {"backward_perplexity", std::exp(result.backward.nats_per_token())}}};
-  }
-  if (const auto* const permuted = loaded.model->as<models::PermutationPredictor>()) {
-    const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
-    const training::MaskedEvaluation result = training::evaluate(
-        *permuted, training::evaluation_windows(*permuted, tokens, vocabulary, time), 0, batch_size, stop);
-    return {result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
-  }
-  const auto& masked = models::require<models::MaskedPredictor>(*loaded.model, "inspect evaluate", model_path);
-  const data::MaskVocabulary vocabulary(loaded.tokenizer, tokens.name());
-  const training::MaskedEvaluation result =
-      training::evaluate(masked, training::evaluation_windows(masked, tokens, vocabulary, time), 0, batch_size, stop);
-  Score score{result.tokens, 0, result.nats, {{"accuracy", result.accuracy()}}};
-  if (result.pairs > 0) score.metrics.push_back({"next_sentence_accuracy", result.pair_accuracy()});
-  return score;
-}
-
-// The pairs that the model can read; others are left out, with a warning.
-data::PairGroups readable_pairs(const models::SequenceToSequence& model, const data::PairSource& pairs,
-                                const data::PairFrames& frames, Index batch_size, const cli::Arguments& arguments) {
-  constexpr Index unlimited = std::numeric_limits<Index>::max();
-  data::PairGroups groups = training::evaluation_groups(model, pairs, frames,
-                                                        {.batch_size = batch_size,
-                                                         .max_source = model.max_source_positions().value_or(unlimited),
-                                                         .max_target = model.max_positions().value_or(unlimited)});
-  if (groups.left_out() > 0) {
-    arguments.warn(concatenate(pairs.name(), ": ", counted(groups.left_out(), "pair is", "pairs are"),
+Score score_of(const formats::LoadedModel& loaded, const training::TrainingData& data, const EvaluateOptions& options,
+               const cli::Arguments& arguments) {
+  const std::string model_path = arguments.operand("MODEL");
+  const models::Model& model = *loaded.model;
+  const Index most = model.position_limit();
+  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
+                    " is more than the ", most, " positions of ", model_path);
+  const training::ObjectiveChoice objective = objective_of(model, *data.kind(), options, model_path);
+  cli::Progress progress(arguments, "batches");
+  const training::ObjectiveEvaluation result =
+      objective->evaluate({.model = model,
+                           .model_name = model_path,
+                           .data = data,
+                           .tokenizer = loaded.tokenizer,
+                           .source_tokenizer = loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr,
+                           .sequence_length = options.sequence_length,
+                           .memory = options.memory == own_memory ? std::nullopt : std::optional(options.memory),
+                           .batch_size = options.batch_size,
+                           .progress = [&](Index done, Index all) {
+                             progress.update(static_cast<double>(done), static_cast<double>(all));
+                           }});
+  const std::string path = arguments.operand("TOKENS");
+  if (result.left_out > 0) {
+    arguments.warn(concatenate(path, ": ", counted(result.left_out, "pair is", "pairs are"),
                                " longer than the model's positions, and left out"));
   }
-  return groups;
+  check<NumericError>(std::isfinite(result.nats), path, ": the loss of ", model_path,
+                      " on it is not finite; inspect verify finds weights that are not");
+  return {result, 0};
 }
 
-// Over the tokens of the targets, with those that end them.
-Score score_of(const models::SequenceToSequence& model, const data::PairGroups& groups, Index bytes,
-               const cli::Arguments& arguments) {
-  cli::Progress progress(arguments, "batches");
-  double done = 0;
-  const training::Evaluation result = training::evaluate(model, groups, 0, [&] {
-    progress.update(done++, static_cast<double>(groups.groups_per_epoch()));
-    return false;
-  });
-  return {result.tokens, bytes, result.nats};
-}
-
-Score score_of(const formats::LoadedModel& loaded, const formats::PairsFile& pairs, const EvaluateOptions& options,
-               const cli::Arguments& arguments) {
-  const auto& model =
-      models::require<models::SequenceToSequence>(*loaded.model, "a pairs file", arguments.operand("MODEL"));
-  pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, arguments.operand("MODEL"));
-  check<UsageError>(options.sequence_length == 0, "--sequence-length: pairs of texts are read whole; leave it out");
-  check<UsageError>(!arguments.given("noise"), "--noise: is for token files; a pairs file has sources; leave it out");
-  check_memory(*loaded.model, options, arguments.operand("MODEL"));
-  const data::PairGroups groups = readable_pairs(
-      model, pairs,
-      training::pair_frames(model, loaded.tokenizer, loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr),
-      options.batch_size, arguments);
-  return score_of(model, groups, groups.left_out() > 0 ? 0 : pairs.tokens(formats::Side::target).text_bytes(),
-                  arguments);
-}
-
-// Of a sequence-to-sequence model on text that it restores.
-Score noisy_score_of(const formats::LoadedModel& loaded, const formats::TokenFile& tokens,
-                     const EvaluateOptions& options, const cli::Arguments& arguments) {
-  const auto& model = models::require<models::SequenceToSequence>(*loaded.model, "--noise", arguments.operand("MODEL"));
-  check<UsageError>(!loaded.source_tokenizer, "--noise: needs one tokenizer, and the model's sources have another one");
-  check<UsageError>(options.sequence_length == 0,
-                    "--sequence-length: has no effect with --noise; leave one of them out");
-  check_memory(*loaded.model, options, arguments.operand("MODEL"));
-  const data::PairFrames frames = training::pair_frames(model, loaded.tokenizer, nullptr);
-  const data::NoiseVocabulary vocabulary(loaded.tokenizer, options.noise.noise, arguments.operand("MODEL"));
-  const data::NoisyPairs pairs = training::noisy_pairs(model, tokens, vocabulary, frames, options.noise);
-  return score_of(model, readable_pairs(model, pairs, frames, options.batch_size, arguments), 0, arguments);
-}
-
-// The model's loss on a token file. Throws DataError for a file of another tokenizer, and NumericError when the loss is
-// not finite.
+// The model's loss on a token file or a pairs file. Throws DataError for a file of another tokenizer, and NumericError
+// when the loss is not finite.
 Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) {
-  const std::string model_path = arguments.operand("MODEL");
+  const std::string model_path = arguments.operand("MODEL"), path = arguments.operand("TOKENS");
   const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
-  const std::string path = arguments.operand("TOKENS");
   const formats::Descriptor file = formats::Descriptor::open_for_reading(path);
   check<DataError>(formats::looks_like_hdf5(file), path, ": ", formats::guess_content(file),
                    "; encode text with the model's tokenizer: tokenize -t ", model_path, " -o tokens.h5 TEXT");
-  if (is_pairs_file(path)) return score_of(loaded, formats::PairsFile(path), options, arguments);
-  check<DataError>(loaded.model->as<models::SequenceToSequence>() == nullptr || arguments.given("noise"), model_path,
-                   ": ", models::SequenceToSequence::what,
-                   "; evaluate it on a pairs file, or with --noise on text that it restores");
+  if (is_pairs_file(path)) {
+    const formats::PairsFile pairs(path);
+    pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, model_path);
+    Score score = score_of(loaded, {.pairs = &pairs}, options, arguments);
+    if (score.result.covers_text) score.bytes = pairs.tokens(formats::Side::target).text_bytes();
+    return score;
+  }
   const formats::TokenFile tokens(path);
   tokens.check_made_with(loaded.tokenizer, model_path);
-  if (arguments.given("noise")) return noisy_score_of(loaded, tokens, options, arguments);
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", counted(tokens.size(), "token", "tokens"),
                    "; an evaluation needs at least two");
-
-  check_memory(*loaded.model, options, model_path);
-  cli::Progress progress(arguments, "tokens");
-  const Index most = loaded.model->position_limit();
-  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
-                    " is more than the ", most, " positions of ", model_path);
-  const Index time = options.sequence_length > 0 ? options.sequence_length : loaded.model->training_length();
-  const bool in_order = memory_of(*loaded.model, options) > 0;
-  const Index batch_tokens = (in_order ? 1 : options.batch_size) * time;
-  double done = 0;
-  const auto show_progress = [&] {
-    progress.update(std::min(done, static_cast<double>(tokens.size())), static_cast<double>(tokens.size()));
-    done += static_cast<double>(batch_tokens);
-    return false;
-  };
-  const Score score = score_of(loaded, model_path, tokens, time, options, show_progress);
-  check<NumericError>(std::isfinite(score.nats), tokens.name(), ": the loss of ", model_path,
-                      " on it is not finite; inspect verify finds weights that are not");
+  Score score = score_of(loaded, {.text = &tokens}, options, arguments);
+  if (score.result.covers_text) score.bytes = predicted_bytes(tokens, loaded.tokenizer);
   return score;
 }
 
@@ -233,11 +149,11 @@ void print(const Score& score) {
   const auto line = [](const std::string& name, double value) {
     std::cout << fmt::format("{:<15} {:.6g}\n", name, value);
   };
-  std::cout << "tokens          " << grouped(score.tokens) << "\n";
-  line("nats per token", score.nats_per_token());
+  std::cout << "tokens          " << grouped(score.result.tokens) << "\n";
+  line("nats per token", score.result.nats_per_token());
   line("perplexity", score.perplexity());
   if (score.bytes > 0) line("bits per byte", score.bits_per_byte());
-  for (const training::Metric& metric : score.metrics) {
+  for (const training::Metric& metric : score.result.metrics) {
     std::string name = metric.name;
     std::ranges::replace(name, '_', ' ');
     line(name, metric.value);
@@ -245,10 +161,11 @@ void print(const Score& score) {
 }
 
 formats::Json score_json(const Score& score) {
-  formats::Json answer{
-      {"tokens", score.tokens}, {"nats_per_token", score.nats_per_token()}, {"perplexity", score.perplexity()}};
-  if (score.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
-  for (const training::Metric& metric : score.metrics) answer[metric.name] = metric.value;
+  formats::Json answer{{"tokens", score.result.tokens},
+                       {"nats_per_token", score.result.nats_per_token()},
+                       {"perplexity", score.perplexity()}};
+  if (score.result.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
+  for (const training::Metric& metric : score.result.metrics) answer[metric.name] = metric.value;
   return answer;
 }
 
