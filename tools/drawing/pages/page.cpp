@@ -44,17 +44,6 @@ std::string inert(const formats::Json& data) {
   return result;
 }
 
-}  // namespace
-
-bool is_page_name(std::string_view path) {
-  constexpr std::string_view ending = ".html";
-  return path.size() > ending.size() && path.ends_with(ending);
-}
-
-std::string packed(std::string_view bytes) {
-  return to_base64(deflated(bytes, Deflate::runs));
-}
-
 std::string page(const std::string& title, const PageParts& own, const formats::Json& data) {
   std::string html =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -73,7 +62,19 @@ std::string page(const std::string& title, const PageParts& own, const formats::
   return html + "</body>\n</html>\n";
 }
 
-void write_page(const std::string& path, const std::string& html) {
+}  // namespace
+
+bool is_page_name(std::string_view path) {
+  constexpr std::string_view ending = ".html";
+  return path.size() > ending.size() && path.ends_with(ending);
+}
+
+std::string packed(std::string_view bytes) {
+  return to_base64(deflated(bytes, Deflate::runs));
+}
+
+void write_page(const std::string& path, const std::string& title, const PageParts& own, const formats::Json& data) {
+  const std::string html = page(title, own, data);
   cli::Output output(path);
   output.stream() << html;
   output.close();

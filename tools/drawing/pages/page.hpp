@@ -15,11 +15,9 @@ bool is_page_name(std::string_view path);
 // Bytes as the script's unpack() reads them: compressed by zlib, in base64.
 std::string packed(std::string_view bytes);
 
-// A page of common.css, common.js and its own parts, whose script finds the data with data(). Text in the data is text
-// for the browser, too, whatever it contains; strings that are not UTF-8 must have been made printable.
-std::string page(const std::string& title, const PageParts& own, const formats::Json& data);
-
-// Writes the page, whole or not at all. Throws DataError.
-void write_page(const std::string& path, const std::string& html);
+// Writes a page of common.css, common.js and its own parts, whose script finds the data with data(); whole or not at
+// all. Text in the data is text for the browser, too, whatever it contains; strings that are not UTF-8 must have been
+// made printable. Throws DataError.
+void write_page(const std::string& path, const std::string& title, const PageParts& own, const formats::Json& data);
 
 }  // namespace heddle

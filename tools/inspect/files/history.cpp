@@ -157,10 +157,8 @@ void write_history_page(const std::vector<NamedHistory>& histories, const std::s
   }
   const std::string title = histories.size() == 1 ? "History of " + printable(histories.front().name)
                                                   : concatenate("History of ", histories.size(), " runs");
-  write_page(
-      path,
-      page(title, history_parts(),
-           {{"generator", "heddle " + cli::version()}, {"most_points", most_page_points}, {"runs", std::move(runs)}}));
+  write_page(path, title, history_parts(),
+             {{"generator", "heddle " + cli::version()}, {"most_points", most_page_points}, {"runs", std::move(runs)}});
 }
 
 void print_json(const std::vector<NamedHistory>& histories, bool lines) {

@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <numbers>
 
 #include "libcore/analysis/kernel_shapes.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "tools/cli/outputs.hpp"
-#include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/shapes/shape_tables.hpp"
 #include "tools/inspect/shapes/stacks.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -228,7 +226,7 @@ std::vector<double> evenly(double from, double to, Index count) {
   return values;
 }
 
-class KernelShapes {
+class KernelShapes : public Shapes {
  public:
   KernelShapes(KernelSubjects& subjects, const KernelsOptions& options) : subjects_(subjects), options_(options) {
     const double root = std::pow(static_cast<double>(subjects.shape().key_width), 0.25);
@@ -242,28 +240,19 @@ class KernelShapes {
     if (wanted("offset")) add_offset();
   }
 
-  const std::vector<ShapeTable>& tables() const { return tables_; }
   double length() const { return length_; }
 
-  Panels panels() const {
-    Panels panels;
-    for (const ShapeTable& table : tables_) {
-      check_drawable(table, "choose fewer variants");
-      table.name.starts_with("plane") ? draw_plane(table, panels) : draw_curves(table, panels);
-    }
-    return panels;
-  }
-
-  std::string text() const {
-    std::string text;
-    for (const ShapeTable& table : tables_) {
-      const bool is_plane = table.name.starts_with("plane");
-      text += "\n" + (is_plane ? table_text(table, TableForm::shades) : numbered_text(table));
-    }
-    return text;
-  }
-
  private:
+  static bool is_plane(const ShapeTable& table) { return table.name.starts_with("plane"); }
+
+  void draw(const ShapeTable& table, Panels& panels) const override {
+    is_plane(table) ? draw_plane(table, panels) : draw_curves(table, panels);
+  }
+
+  std::string text_of(const ShapeTable& table) const override {
+    return is_plane(table) ? table_text(table, TableForm::shades) : numbered_text(table);
+  }
+
   bool asked_for(const std::string& name) const {
     return std::ranges::find(options_.what, name) != options_.what.end();
   }
@@ -416,26 +405,22 @@ class KernelShapes {
 
   // With a column for each curve, named by its number.
   static std::string numbered_text(const ShapeTable& table) {
-    ShapeTable turned{table.name, table.title, table.columns, {}, Grid(table.values.columns, table.values.rows)};
+    ShapeTable numbered = turned(table);
+    numbered.columns = {};
     std::string legend;
     for (Index row = 0; row < table.values.rows; ++row) {
-      turned.columns.names.push_back(fmt::format("({})", row + 1));
+      numbered.columns.names.push_back(fmt::format("({})", row + 1));
       legend += fmt::format("  ({}) {}\n", row + 1, table.rows.names[static_cast<std::size_t>(row)]);
-      for (Index column = 0; column < table.values.columns; ++column) {
-        turned.values.at(column, row) = table.values.at(row, column);
-      }
     }
-    return table_text(turned, TableForm::columns) + legend;
+    return table_text(numbered, TableForm::columns) + legend;
   }
 
   KernelSubjects& subjects_;
   const KernelsOptions& options_;
   double length_, reach_;
   analysis::ProbePlane plane_;
-  std::vector<ShapeTable> tables_;
 };
 
-// Numbers that are not finite are shown, and the status says so.
 int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   const std::string model = arguments.operand("MODEL"), &path = options.output;
   check_choice(arguments);
@@ -460,22 +445,13 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
       model.empty() ? "Kernels of attention" : printable(model) + ": kernels of attention",
       fmt::format("Head width {}, query of length {:.4g}{}", subjects.shape().key_width, shapes.length(),
                   subjects.before_training() ? "; learned numbers are those before training" : "")};
-  if (options.json) {
-    formats::Json json{{"head_width", subjects.shape().key_width},
+  return shapes.show(path, options.json,
+                     {std::move(heading),
+                      {{"head_width", subjects.shape().key_width},
                        {"length", shapes.length()},
-                       {"before_training", subjects.before_training()}};
-    for (const ShapeTable& table : shapes.tables()) add_to(json, table);
-    std::cout << dump(json);
-  } else if (path.empty()) {
-    std::cout << printable_lines(join(heading, "\n") + "\n" + shapes.text());
-  } else if (path.ends_with(".tsv")) {
-    write_shape_table(path, shapes.tables());
-  } else if (path.ends_with(".h5")) {
-    write_shape_file(path, shapes.tables(), arguments, model);
-  } else {
-    save_panels(path, heading, shapes.panels());
-  }
-  return warn_of_not_finite(shapes.tables(), arguments);
+                       {"before_training", subjects.before_training()}},
+                      "choose fewer variants"},
+                     arguments);
 }
 
 }  // namespace

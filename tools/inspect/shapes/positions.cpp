@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
 #include <numbers>
 #include <optional>
 
@@ -10,7 +9,6 @@
 #include "libcore/base/strings.hpp"
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/text_table.hpp"
-#include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/shapes/shape_tables.hpp"
 #include "tools/inspect/shapes/stacks.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -143,8 +141,7 @@ std::vector<double> numbers_to(Index count, Index first = 0) {
   return numbers;
 }
 
-// The tables of a subject, each with how it is drawn and printed.
-class PositionShapes {
+class PositionShapes : public Shapes {
  public:
   PositionShapes(const PositionSubject& subject, const PositionsOptions& options)
       : options_(options), vectors_(analysis::position_vectors(subject.layers.front().second, subject.count)) {
@@ -154,31 +151,12 @@ class PositionShapes {
     choose(subject.scheme);
   }
 
-  const std::vector<ShapeTable>& tables() const { return tables_; }
-
-  Panels panels() const {
-    Panels panels;
-    for (const ShapeTable& table : tables_) {
-      check_drawable(table, "give a smaller --count");
-      draw(table, panels);
-    }
-    return panels;
-  }
-
-  std::string text() const {
-    std::string text;
-    for (const ShapeTable& table : tables_) {
-      text += "\n";
-      if (table.name == "heatmap" || table.name == "similarity") {
-        text += table_text(table, TableForm::shades);
-      } else {
-        text += table_text(table.name == "bias" ? turned(table) : table, TableForm::columns);
-      }
-    }
-    return text;
-  }
-
  private:
+  std::string text_of(const ShapeTable& table) const override {
+    if (table.name == "heatmap" || table.name == "similarity") return table_text(table, TableForm::shades);
+    return table_text(table.name == "bias" ? turned(table) : table, TableForm::columns);
+  }
+
   bool of_embeddings() const { return vectors_->of == PositionVectors::Of::embeddings; }
 
   void add_vectors() {
@@ -261,19 +239,7 @@ class PositionShapes {
     });
   }
 
-  // Rows and columns exchanged.
-  static ShapeTable turned(const ShapeTable& table) {
-    ShapeTable result{table.name, table.title, table.columns, table.rows,
-                      Grid(table.values.columns, table.values.rows)};
-    for (Index row = 0; row < table.values.rows; ++row) {
-      for (Index column = 0; column < table.values.columns; ++column) {
-        result.values.at(column, row) = table.values.at(row, column);
-      }
-    }
-    return result;
-  }
-
-  void draw(const ShapeTable& table, Panels& panels) const {
+  void draw(const ShapeTable& table, Panels& panels) const override {
     if (table.name == "circles") {
       const auto count = vectors_->circles.size();
       const std::string some = count > 16 ? fmt::format(", 16 of {}", count) : "";
@@ -313,38 +279,17 @@ class PositionShapes {
 
   const PositionsOptions& options_;
   std::optional<PositionVectors> vectors_;
-  std::vector<ShapeTable> tables_;
 };
 
-std::vector<std::string> heading_of(const PositionSubject& subject) {
-  std::vector<std::string> lines{subject.heading};
-  if (subject.before_training) lines.emplace_back("Learned numbers are those before training.");
-  return lines;
-}
-
-void print_json(const PositionSubject& subject, const PositionShapes& shapes) {
-  formats::Json json{
-      {"scheme", subject.scheme}, {"before_training", subject.before_training}, {"positions", subject.count}};
-  for (const ShapeTable& table : shapes.tables()) add_to(json, table);
-  std::cout << dump(json);
-}
-
-// Numbers that are not finite are shown, and the status says so.
 int show(const PositionSubject& subject, const cli::Arguments& arguments, const PositionsOptions& options) {
-  const PositionShapes shapes(subject, options);
-  const std::string& path = options.output;
-  if (options.json) {
-    print_json(subject, shapes);
-  } else if (path.empty()) {
-    std::cout << printable_lines(join(heading_of(subject), "\n") + "\n" + shapes.text());
-  } else if (path.ends_with(".tsv")) {
-    write_shape_table(path, shapes.tables());
-  } else if (path.ends_with(".h5")) {
-    write_shape_file(path, shapes.tables(), arguments, arguments.operand("MODEL"));
-  } else {
-    save_panels(path, heading_of(subject), shapes.panels());
-  }
-  return warn_of_not_finite(shapes.tables(), arguments);
+  std::vector<std::string> heading{subject.heading};
+  if (subject.before_training) heading.emplace_back("Learned numbers are those before training.");
+  return PositionShapes(subject, options)
+      .show(options.output, options.json,
+            {std::move(heading),
+             {{"scheme", subject.scheme}, {"before_training", subject.before_training}, {"positions", subject.count}},
+             "give a smaller --count"},
+            arguments);
 }
 
 int show_model(const cli::Arguments& arguments, const PositionsOptions& options) {

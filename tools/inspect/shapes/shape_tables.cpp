@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iostream>
 
 #include "formats/heddle/shapes_file.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/text_table.hpp"
+#include "tools/inspect/json_answer.hpp"
 #include "tools/lines/escaped.hpp"
 
 namespace heddle {
@@ -97,25 +99,6 @@ formats::ShapeLabels labels_of(const PanelAxis& axis) {
   return {std::vector<Real>(axis.numbers.begin(), axis.numbers.end()), {}};
 }
 
-}  // namespace
-
-std::vector<std::string> with_their_settings(const std::vector<std::string>& elements) {
-  std::vector<std::string> variants;
-  for (const std::string& element : elements) {
-    const bool is_setting = element.find('=') < element.find(':');
-    if (is_setting && !variants.empty()) {
-      variants.back() += "," + element;
-    } else {
-      variants.push_back(element);
-    }
-  }
-  return variants;
-}
-
-std::string table_text(const ShapeTable& table, TableForm form) {
-  return form == TableForm::shades ? shades_text(table) : columns_text(table);
-}
-
 void add_to(formats::Json& json, const ShapeTable& table) {
   formats::Json values = formats::Json::array();
   for (Index row = 0; row < table.values.rows; ++row) {
@@ -132,12 +115,6 @@ void add_to(formats::Json& json, const ShapeTable& table) {
                          {"column_axis", table.columns.name},
                          {"columns", labels_json(table.columns)},
                          {"values", std::move(values)}};
-}
-
-void check_shape_output(const std::string& path, bool json) {
-  check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv") || path.ends_with(".h5"), path,
-                    ": what is shown can be written to .svg, .png, .pdf, .tsv and .h5 files");
-  check<UsageError>(path.empty() || !json, "--json prints to standard output; leave out -o or --json");
 }
 
 int warn_of_not_finite(const std::vector<ShapeTable>& tables, const cli::Arguments& arguments) {
@@ -184,8 +161,7 @@ void write_shape_table(const std::string& path, const std::vector<ShapeTable>& t
   output.close();
 }
 
-void write_shape_file(const std::string& path, const std::vector<ShapeTable>& tables, const cli::Arguments& arguments,
-                      const std::string& model) {
+void write_shape_file(const std::string& path, const std::vector<ShapeTable>& tables, const cli::Arguments& arguments) {
   std::vector<formats::ShapeData> shapes;
   for (const ShapeTable& table : tables) {
     const std::vector<Real> numbers(table.values.values.begin(), table.values.values.end());
@@ -193,8 +169,69 @@ void write_shape_file(const std::string& path, const std::vector<ShapeTable>& ta
                       labels_of(table.columns)});
   }
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
-  if (!model.empty()) formats::add_input(provenance, "model", model);
+  if (const std::string model = arguments.operand("MODEL"); !model.empty())
+    formats::add_input(provenance, "model", model);
   formats::write_shapes(path, shapes, provenance);
+}
+
+}  // namespace
+
+std::vector<std::string> with_their_settings(const std::vector<std::string>& elements) {
+  std::vector<std::string> variants;
+  for (const std::string& element : elements) {
+    const bool is_setting = element.find('=') < element.find(':');
+    if (is_setting && !variants.empty()) {
+      variants.back() += "," + element;
+    } else {
+      variants.push_back(element);
+    }
+  }
+  return variants;
+}
+
+std::string table_text(const ShapeTable& table, TableForm form) {
+  return form == TableForm::shades ? shades_text(table) : columns_text(table);
+}
+
+ShapeTable turned(const ShapeTable& table) {
+  ShapeTable result{table.name, table.title, table.columns, table.rows,
+                    analysis::Grid(table.values.columns, table.values.rows)};
+  for (Index row = 0; row < table.values.rows; ++row) {
+    for (Index column = 0; column < table.values.columns; ++column) {
+      result.values.at(column, row) = table.values.at(row, column);
+    }
+  }
+  return result;
+}
+
+void check_shape_output(const std::string& path, bool json) {
+  check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv") || path.ends_with(".h5"), path,
+                    ": what is shown can be written to .svg, .png, .pdf, .tsv and .h5 files");
+  check<UsageError>(path.empty() || !json, "--json prints to standard output; leave out -o or --json");
+}
+
+int Shapes::show(const std::string& path, bool json, const ShapeAnswer& answer, const cli::Arguments& arguments) const {
+  if (json) {
+    formats::Json object = answer.about;
+    for (const ShapeTable& table : tables_) add_to(object, table);
+    std::cout << dump(object);
+  } else if (path.empty()) {
+    std::string text = join(answer.heading, "\n") + "\n";
+    for (const ShapeTable& table : tables_) text += "\n" + text_of(table);
+    std::cout << printable_lines(text);
+  } else if (path.ends_with(".tsv")) {
+    write_shape_table(path, tables_);
+  } else if (path.ends_with(".h5")) {
+    write_shape_file(path, tables_, arguments);
+  } else {
+    Panels panels;
+    for (const ShapeTable& table : tables_) {
+      check_drawable(table, answer.remedy);
+      draw(table, panels);
+    }
+    save_panels(path, answer.heading, panels);
+  }
+  return warn_of_not_finite(tables_, arguments);
 }
 
 }  // namespace heddle

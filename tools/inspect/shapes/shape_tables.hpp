@@ -1,5 +1,4 @@
-// The tables of numbers that inspect positions and inspect kernels show: printed, or written to a .tsv or .h5 file, or
-// as JSON.
+// The tables of numbers that inspect positions and inspect kernels show.
 #pragma once
 
 #include <string>
@@ -32,25 +31,37 @@ enum class TableForm {
 // At most 100 columns wide; where there are too many rows or columns, only some, and the heading says so.
 std::string table_text(const ShapeTable& table, TableForm form);
 
-// Adds {"title", "row_axis", "rows", "column_axis", "columns", "values"} under the table's name, with underscores; null
-// for numbers that are not finite.
-void add_to(formats::Json& json, const ShapeTable& table);
+// Rows and columns exchanged.
+ShapeTable turned(const ShapeTable& table);
 
 // Throws UsageError unless the path is "" or ends in .svg, .png, .pdf, .tsv or .h5, and where --json is given with it.
 void check_shape_output(const std::string& path, bool json);
 
-// Warns of the tables that have numbers which are not finite, and returns the exit status: 0 if there are none.
-int warn_of_not_finite(const std::vector<ShapeTable>& tables, const cli::Arguments& arguments);
+// What surrounds tables where they are shown.
+struct ShapeAnswer {
+  std::vector<std::string> heading;
+  formats::Json about;  // the first members of the JSON object
+  std::string remedy;   // what makes a table small enough for a picture
+};
 
-// Throws UsageError for a table with more cells than a picture can have; remedy: what gives fewer of them.
-void check_drawable(const ShapeTable& table, const std::string& remedy);
+// The tables of a subject, each with how it is drawn and printed.
+class Shapes {
+ public:
+  virtual ~Shapes() = default;
 
-// The first cell names the axes, the first line has the columns, and the others the rows. Throws UsageError unless
-// there is one table.
-void write_shape_table(const std::string& path, const std::vector<ShapeTable>& tables);
+  // Prints the tables, as JSON too, or writes them to the path: a picture, a .tsv file, whose first cell names the
+  // axes, first line has the columns and other lines the rows, or a .h5 file. In JSON each has {"title", "row_axis",
+  // "rows", "column_axis", "columns", "values"} under its name, with underscores; null for numbers that are not finite.
+  // Warns of tables with such numbers, and returns the exit status: 0 if there are none. Throws UsageError for a table
+  // with more cells than a picture can have, and for several tables in a .tsv file.
+  int show(const std::string& path, bool json, const ShapeAnswer& answer, const cli::Arguments& arguments) const;
 
-// The inputs are (kind, path).
-void write_shape_file(const std::string& path, const std::vector<ShapeTable>& tables, const cli::Arguments& arguments,
-                      const std::string& model);
+ protected:
+  std::vector<ShapeTable> tables_;
+
+ private:
+  virtual void draw(const ShapeTable& table, Panels& panels) const = 0;
+  virtual std::string text_of(const ShapeTable& table) const = 0;
+};
 
 }  // namespace heddle

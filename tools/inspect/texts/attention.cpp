@@ -165,7 +165,7 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
   } else if (path.ends_with(".tsv")) {
     write_attention_table(path, report);
   } else if (is_page_name(path)) {
-    write_page(path, attention_page(report, model, options.vectors));
+    write_attention_page(path, report, model, options.vectors);
   } else if (grid.is_empty()) {
     draw_head(report, path);
   } else {

@@ -168,7 +168,8 @@ Json json_of(const AttentionGroup& group, bool with_vectors) {
 
 }  // namespace
 
-std::string attention_page(const AttentionReport& report, const std::string& model, PageVectors vectors) {
+void write_attention_page(const std::string& path, const AttentionReport& report, const std::string& model,
+                          PageVectors vectors) {
   check<UsageError>(weight_count(report) <= most_weights, "a page holds at most ", std::llround(most_weights * 1e-6),
                     " million weights, and these are ", std::llround(weight_count(report) * 1e-6),
                     "; choose fewer layers with --layer, shorten the text, or write a .h5 file");
@@ -186,7 +187,7 @@ std::string attention_page(const AttentionReport& report, const std::string& mod
   for (const TokenText& text : report.texts) data["texts"].push_back(json_of(text));
   data["attention"] = Json::array();
   for (const AttentionGroup& group : report.groups) data["attention"].push_back(json_of(group, with_vectors));
-  return page("Attention of " + printable(model), attention_parts(), data);
+  write_page(path, "Attention of " + printable(model), attention_parts(), data);
 }
 
 }  // namespace heddle

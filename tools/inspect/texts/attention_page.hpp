@@ -15,8 +15,9 @@ struct Names<PageVectors> {
       {PageVectors::automatic, "auto"}, {PageVectors::all, "all"}, {PageVectors::none, "none"}};
 };
 
-// HTML. Weights are rounded to 1/255, vectors to 1/127 of their largest element in a layer. Throws UsageError for more
+// Weights are rounded to 1/255, vectors to 1/127 of their largest element in a layer. Throws UsageError for more
 // weights than a page can hold.
-std::string attention_page(const AttentionReport& report, const std::string& model, PageVectors vectors);
+void write_attention_page(const std::string& path, const AttentionReport& report, const std::string& model,
+                          PageVectors vectors);
 
 }  // namespace heddle

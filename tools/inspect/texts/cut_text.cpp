@@ -5,6 +5,9 @@
 
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
+#include "tools/cli/version.hpp"
+#include "tools/drawing/pages/page.hpp"
+#include "tools/inspect/page_parts.hpp"
 
 namespace heddle {
 
@@ -172,6 +175,17 @@ void check_fits_page(std::size_t tokens, const std::string& path) {
   check<DataError>(tokens <= most_on_page, path, ": ", grouped(static_cast<long long>(tokens)),
                    " tokens are more than the ", grouped(most_on_page),
                    " that a page shows; give less text, or write a .tsv");
+}
+
+void write_token_page(const std::string& path, const std::string& title, const std::string& name,
+                      const text::Tokenizer& tokenizer, Json scored, Json texts) {
+  write_page(path, title + printable(name), tokens_parts(),
+             {{"generator", "heddle " + cli::version()},
+              {"name", printable(name)},
+              {"tokenizer", to_text(tokenizer.kind())},
+              {"vocabulary", tokenizer.vocab_size()},
+              {"scored", std::move(scored)},
+              {"texts", std::move(texts)}});
 }
 
 }  // namespace heddle

@@ -90,4 +90,8 @@ formats::Json page_data(const CutText& text, const text::Tokenizer& tokenizer);
 // Throws DataError for more tokens than a page shows.
 void check_fits_page(std::size_t tokens, const std::string& path);
 
+// Writes the page of texts that have page_data(), and what tokens.js shows of scores; name: of the tokenizer or model.
+void write_token_page(const std::string& path, const std::string& title, const std::string& name,
+                      const text::Tokenizer& tokenizer, formats::Json scored, formats::Json texts);
+
 }  // namespace heddle

@@ -10,12 +10,10 @@
 #include "libcore/base/strings.hpp"
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/text_table.hpp"
-#include "tools/cli/version.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/drawing/terminal.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
-#include "tools/inspect/page_parts.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
 #include "tools/inspect/texts/token_scores.hpp"
@@ -307,13 +305,7 @@ void write_surprise_page(const Scored& scored, const std::string& path) {
   check_fits_page(tokens, path);
   Json totals = likelihood_json(scored.totals(), scored.likelihood);
   totals["of"] = scored.likelihood.sentence;
-  heddle::write_page(path, page("Surprise of " + printable(scored.name), tokens_parts(),
-                                {{"generator", "heddle " + cli::version()},
-                                 {"name", printable(scored.name)},
-                                 {"tokenizer", to_text(scored.tokenizer.kind())},
-                                 {"vocabulary", scored.tokenizer.vocab_size()},
-                                 {"scored", std::move(totals)},
-                                 {"texts", std::move(texts)}}));
+  write_token_page(path, "Surprise of ", scored.name, scored.tokenizer, std::move(totals), std::move(texts));
 }
 
 void check_usage(const cli::Arguments& arguments, const SurpriseOptions& options) {

@@ -10,11 +10,9 @@
 #include "libcore/base/strings.hpp"
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/text_table.hpp"
-#include "tools/cli/version.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/drawing/terminal.hpp"
 #include "tools/inspect/json_answer.hpp"
-#include "tools/inspect/page_parts.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -195,13 +193,7 @@ void write_tokens_page(const Cut& cut, const std::string& path) {
   check_fits_page(cut.totals.tokens, path);
   Json texts = Json::array();
   for (const EncodedText& text : cut.texts) texts.push_back(page_data(cut_text(text), cut.tokenizer));
-  heddle::write_page(path, page("Tokens of " + printable(cut.name), tokens_parts(),
-                                {{"generator", "heddle " + cli::version()},
-                                 {"name", printable(cut.name)},
-                                 {"tokenizer", to_text(cut.tokenizer.kind())},
-                                 {"vocabulary", cut.tokenizer.vocab_size()},
-                                 {"scored", nullptr},
-                                 {"texts", std::move(texts)}}));
+  write_token_page(path, "Tokens of ", cut.name, cut.tokenizer, nullptr, std::move(texts));
 }
 
 void check_usage(const cli::Arguments& arguments, const TokensOptions& options) {

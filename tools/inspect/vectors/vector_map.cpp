@@ -237,16 +237,16 @@ void write_map_page(const std::string& path, const VectorMap& map, const Tensor&
   }
   Json names = Json::array();
   for (const std::string& group : groups) names.push_back(printable(group));
-  write_page(path, page(printable(map.title), map_parts(),
-                        {{"generator", "heddle " + cli::version()},
-                         {"title", printable(map.title)},
-                         {"group_name", map.group_name},
-                         {"marked_name", map.marked_name},
-                         {"width", unit.shape()[1]},
-                         {"groups", std::move(names)},
-                         {"points", std::move(points)},
-                         {"layouts", std::move(layouts)},
-                         {"first", layout == MapLayout::tsne ? 1 : 0}}));
+  write_page(path, printable(map.title), map_parts(),
+             {{"generator", "heddle " + cli::version()},
+              {"title", printable(map.title)},
+              {"group_name", map.group_name},
+              {"marked_name", map.marked_name},
+              {"width", unit.shape()[1]},
+              {"groups", std::move(names)},
+              {"points", std::move(points)},
+              {"layouts", std::move(layouts)},
+              {"first", layout == MapLayout::tsne ? 1 : 0}});
 }
 
 }  // namespace
