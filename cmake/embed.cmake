@@ -5,7 +5,7 @@ foreach(path IN LISTS FILES)
   get_filename_component(ending "${path}" LAST_EXT)
   string(APPEND content_${ending} "${content}")
 endforeach()
-file(WRITE "${OUTPUT}" "#include \"tools/drawing/pages/page_parts.hpp\"
+file(WRITE "${OUTPUT}" "#include \"tools/drawing/pages/page.hpp\"
 
 namespace heddle {
 

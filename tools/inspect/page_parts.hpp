@@ -1,7 +1,7 @@
 // The pages of inspect, in the folders pages/ of its rooms.
 #pragma once
 
-#include "tools/drawing/pages/page_parts.hpp"
+#include "tools/drawing/pages/page.hpp"
 
 namespace heddle {
 

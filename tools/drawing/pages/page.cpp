@@ -1,32 +1,25 @@
 #include "tools/drawing/pages/page.hpp"
 
+#include <algorithm>
+#include <utility>
+
 #include "libcore/base/base64.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/drawing/deflate.hpp"
 
 namespace heddle {
 
+PageParts common_parts();  // of common.css and common.js
+
 namespace {
 
 std::string html_text(std::string_view text) {
+  using Escape = std::pair<char, std::string_view>;
+  constexpr Escape escapes[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}};
   std::string result;
-  for (const char letter : text) {
-    switch (letter) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      default:
-        result += letter;
-    }
+  for (const char& letter : text) {
+    const auto found = std::ranges::find(escapes, letter, &Escape::first);
+    result += found == std::end(escapes) ? std::string_view(&letter, 1) : found->second;
   }
   return result;
 }
@@ -34,13 +27,7 @@ std::string html_text(std::string_view text) {
 // JSON whose strings cannot end or begin an element of the page.
 std::string inert(const formats::Json& data) {
   std::string result;
-  for (const char letter : data.dump()) {
-    if (letter == '<') {
-      result += "\\u003c";
-    } else {
-      result += letter;
-    }
-  }
+  for (const char& letter : data.dump()) result += letter == '<' ? "\\u003c" : std::string_view(&letter, 1);
   return result;
 }
 

@@ -20,7 +20,6 @@
 #include "tools/inspect/page_parts.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/escaped.hpp"
-#include "tools/lines/json_line.hpp"
 
 namespace heddle {
 
@@ -79,7 +78,9 @@ std::vector<std::string> all_columns(const std::vector<NamedHistory>& histories)
   return names;
 }
 
-void write_tsv(const std::vector<NamedHistory>& histories, std::ostream& out) {
+void write_tsv(const std::vector<NamedHistory>& histories, const std::string& path) {
+  cli::Output output(path);
+  std::ostream& out = output.stream();
   const std::vector<std::string> names = all_columns(histories);
   out << "run";
   for (const std::string& name : names) out << '\t' << escaped_field(name);
@@ -95,6 +96,7 @@ void write_tsv(const std::vector<NamedHistory>& histories, std::ostream& out) {
       out << '\n';
     }
   }
+  output.close();
 }
 
 std::vector<std::string> row_of(const Run& run) {
@@ -116,12 +118,6 @@ std::string history_table(const std::vector<Run>& runs) {
   std::vector<std::vector<std::string>> rows{{"", "steps", "training", "validation", "lowest", "at step"}};
   for (const Run& run : runs) rows.push_back(row_of(run));
   return text_table(rows, "lrrrrr");
-}
-
-void write_tsv(const std::vector<NamedHistory>& histories, const std::string& path) {
-  cli::Output output(path);
-  write_tsv(histories, output.stream());
-  output.close();
 }
 
 double rounded(double value) {
@@ -162,15 +158,9 @@ void write_history_page(const std::vector<NamedHistory>& histories, const std::s
 }
 
 void print_json(const std::vector<NamedHistory>& histories, bool lines) {
-  formats::Json runs = formats::Json::array();
-  for (const auto& [name, history] : histories) {
-    formats::Json run{{"name", name}, {"history", as_json(history)}};
-    if (lines) {
-      std::cout << json_line(run) << '\n';
-    } else {
-      runs.push_back(std::move(run));
-    }
-  }
+  formats::Json runs = json_list(histories, lines, [](const NamedHistory& each) {
+    return formats::Json{{"name", each.name}, {"history", as_json(each.history)}};
+  });
   if (!lines) std::cout << dump({{"runs", std::move(runs)}});
 }
 

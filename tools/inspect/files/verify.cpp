@@ -133,17 +133,12 @@ formats::Json checked(const std::string& path) {
 }
 
 int verify_as_json(const std::vector<std::string>& paths, bool lines) {
-  formats::Json files = formats::Json::array();
   bool all_good = true;
-  for (const std::string& path : paths) {
+  formats::Json files = json_list(paths, lines, [&](const std::string& path) {
     formats::Json file = checked(path);
     all_good = all_good && file["problems"].empty();
-    if (lines) {
-      std::cout << json_line(file) << std::endl;
-    } else {
-      files.push_back(std::move(file));
-    }
-  }
+    return file;
+  });
   if (!lines) std::cout << dump({{"files", std::move(files)}});
   return all_good ? 0 : 1;
 }

@@ -87,6 +87,26 @@ formats::Json as_json(const CutToken& token, const text::Tokenizer& tokenizer);
 // For tokens.js: the text as lists over its tokens.
 formats::Json page_data(const CutText& text, const text::Tokenizer& tokenizer);
 
+// Where the tokens of texts go, and in which form.
+struct TokenAnswer {
+  std::string output;
+  bool json = false, jsonl = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("output", "file to write: a page .html, or a table .tsv")
+                .letter('o')
+                .not_empty()
+                .takes("FILE")
+                .essential(),
+            self.output);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(Field("jsonl", "print one JSON object per text, one per line").essential(), self.jsonl);
+  }
+  // Throws UsageError for several forms, --table being one, and for other files; subject: "tokens are".
+  void check_usage(bool table, const std::string& subject) const;
+};
+
 // Throws DataError for more tokens than a page shows.
 void check_fits_page(std::size_t tokens, const std::string& path);
 

@@ -33,8 +33,8 @@ struct SurpriseOptions {
   Index top = 5;
   bool table = false;
   data::Overlong overlong = data::Overlong::error;
-  std::string base, output;
-  bool json = false, jsonl = false;
+  std::string base;
+  TokenAnswer answer;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -52,14 +52,7 @@ struct SurpriseOptions {
                 .essential(),
             self.overlong);
     visitor(base_field(), self.base);
-    visitor(Field("output", "file to write: a page .html, or a table .tsv")
-                .letter('o')
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.output);
-    visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("jsonl", "print one JSON object per text, one per line").essential(), self.jsonl);
+    TokenAnswer::visit(self.answer, visitor);
   }
 };
 
@@ -230,15 +223,7 @@ Json scored_text_json(const ScoredCut& text, const Scored& scored) {
 }
 
 void print_json(const Scored& scored, bool lines) {
-  Json texts = Json::array();
-  for (const ScoredCut& text : scored.texts) {
-    Json one = scored_text_json(text, scored);
-    if (lines) {
-      std::cout << json_line(one) << '\n';
-    } else {
-      texts.push_back(std::move(one));
-    }
-  }
+  Json texts = json_list(scored.texts, lines, [&](const ScoredCut& text) { return scored_text_json(text, scored); });
   if (lines) return;
   Json json{{"probabilities_of", scored.likelihood.name}};
   json.update(likelihood_json(scored.totals(), scored.likelihood));
@@ -308,20 +293,10 @@ void write_surprise_page(const Scored& scored, const std::string& path) {
   write_token_page(path, "Surprise of ", scored.name, scored.tokenizer, std::move(totals), std::move(texts));
 }
 
-void check_usage(const cli::Arguments& arguments, const SurpriseOptions& options) {
-  check_forms(options.json, options.jsonl);
-  const std::string& path = options.output;
-  check<UsageError>(!options.table || (!options.json && !options.jsonl), "--table prints for people; leave --json out");
-  if (path.empty()) return;
-  check<UsageError>(is_page_name(path) || path.ends_with(".tsv"), path,
-                    ": surprise is written into files that end in .html or .tsv");
-  check<UsageError>(!options.json && !options.jsonl && !options.table,
-                    "-o writes a page or a table; leave --json and --table out");
-  cli::keep_inputs({options.base}, {path}, arguments);
-}
-
 void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& options) {
-  check_usage(arguments, options);
+  const auto& [output, json, jsonl] = options.answer;
+  options.answer.check_usage(options.table, "surprise is");
+  if (!output.empty()) cli::keep_inputs({options.base}, {output}, arguments);
   const formats::LoadedModel loaded = formats::load_language_model(arguments.operand("MODEL"), options.base);
   GivenTexts given = options.given;
   const bool pairs = loaded.model->as<models::SequenceToSequence>() != nullptr;
@@ -331,12 +306,12 @@ void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& o
   const Scored scored = score_texts(loaded, read_texts(arguments, "FILE", given),
                                     {.top = options.top, .overlong = options.overlong}, arguments);
   check<DataError>(scored.totals().tokens > 0, "no token was scored: the text has none, or only the first one");
-  if (is_page_name(options.output)) {
-    write_surprise_page(scored, options.output);
-  } else if (!options.output.empty()) {
-    write_tsv(scored, options.output);
-  } else if (options.json || options.jsonl) {
-    print_json(scored, options.jsonl);
+  if (is_page_name(output)) {
+    write_surprise_page(scored, output);
+  } else if (!output.empty()) {
+    write_tsv(scored, output);
+  } else if (json || jsonl) {
+    print_json(scored, jsonl);
   } else {
     print(scored, options.table);
   }

@@ -32,8 +32,7 @@ struct TokensOptions {
   GivenTexts given;
   bool table = false;
   text::SpecialText special = text::SpecialText::token;
-  std::string output;
-  bool json = false, jsonl = false;
+  TokenAnswer answer;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -41,14 +40,7 @@ struct TokensOptions {
     visitor(Field("table", "print a table of the tokens: ids, pieces, offsets in bytes and characters").essential(),
             self.table);
     visitor(Field("special", "text that spells a special token becomes that token, or plain text"), self.special);
-    visitor(Field("output", "file to write: a page .html, or a table .tsv")
-                .letter('o')
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.output);
-    visitor(Field("json", "print one JSON object").essential(), self.json);
-    visitor(Field("jsonl", "print one JSON object per text, one per line").essential(), self.jsonl);
+    TokenAnswer::visit(self.answer, visitor);
   }
 };
 
@@ -196,20 +188,10 @@ void write_tokens_page(const Cut& cut, const std::string& path) {
   write_token_page(path, "Tokens of ", cut.name, cut.tokenizer, nullptr, std::move(texts));
 }
 
-void check_usage(const cli::Arguments& arguments, const TokensOptions& options) {
-  check_forms(options.json, options.jsonl);
-  const std::string& path = options.output;
-  check<UsageError>(!options.table || (!options.json && !options.jsonl), "--table prints for people; leave --json out");
-  if (path.empty()) return;
-  check<UsageError>(is_page_name(path) || path.ends_with(".tsv"), path,
-                    ": tokens are written into files that end in .html or .tsv");
-  check<UsageError>(!options.json && !options.jsonl && !options.table,
-                    "-o writes a page or a table; leave --json and --table out");
-  cli::keep_inputs({}, {path}, arguments);
-}
-
 void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
-  check_usage(arguments, options);
+  const auto& [output, json, jsonl] = options.answer;
+  options.answer.check_usage(options.table, "tokens are");
+  if (!output.empty()) cli::keep_inputs({}, {output}, arguments);
   const std::string name = arguments.operand("TOKENIZER");
   const text::Tokenizer tokenizer = formats::load_tokenizer(name);
   Cut cut{tokenizer, name, {}};
@@ -220,12 +202,12 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
     offsets = offsets && cut.texts.back().has_offsets();
   }
   if (!offsets) arguments.say("the tokenizer changes the text before it cuts it, so its tokens have no offsets in it");
-  if (is_page_name(options.output)) {
-    write_tokens_page(cut, options.output);
-  } else if (!options.output.empty()) {
-    write_tsv(cut, options.output);
-  } else if (options.json || options.jsonl) {
-    print_json(cut, options.jsonl);
+  if (is_page_name(output)) {
+    write_tokens_page(cut, output);
+  } else if (!output.empty()) {
+    write_tsv(cut, output);
+  } else if (json || jsonl) {
+    print_json(cut, jsonl);
   } else {
     print(cut, options.table);
   }
