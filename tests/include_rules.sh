@@ -104,8 +104,12 @@ check() {
   refuse "formats know no tools" '#include *[<"]tools/' formats
   refuse "what tools share knows no single tool" \
     '#include *"tools/(tokenize|pretrain|finetune|generate|classify|convert|inspect)/' \
-    tools/cli tools/lines tools/training tools/tasks
+    tools/cli tools/lines tools/training tools/tasks tools/drawing
   refuse "the command line knows no rooms of tools" '#include *"tools/' tools/cli -- '"tools/cli/'
+  refuse "drawings know only the command line" '#include *"tools/' tools/drawing -- '"tools/(cli|drawing)/'
+  for folder in tools/inspect/*/; do
+    refuse "rooms of verbs know no other room" '#include *"tools/inspect/[^/"]*/' "$folder" -- "\"$folder"
+  done
   refuse "only formats/hdf5 includes HDF5" \
     '#include *[<"]hdf5' formats tools -- '^formats/hdf5/'
   refuse "headers are named by their path in the repository" '#include *"(\.|[^/"]*")' libcore formats tools
@@ -132,7 +136,7 @@ self_test() {
   scratch=$(mktemp -d)
   failures=0
   trap 'rm -rf "$scratch"' EXIT
-  mkdir -p "$scratch/clean"/{formats/{hdf5,huggingface},tools,tests,man,cmake,examples}
+  mkdir -p "$scratch/clean"/{formats/{hdf5,huggingface},tools/inspect/texts,tests,man,cmake,examples}
   mkdir -p "$scratch/clean"/libcore/{base,tensor,ops,text,data,attention,positions,models}
   printf 'HEDDLE_ATTENTION(dot, DotAttention, "")\n' >"$scratch/clean/libcore/attention/variants.def"
   printf 'HEDDLE_POSITIONS(rope, RotaryPositions, "")\n' >"$scratch/clean/libcore/positions/positions.def"
@@ -143,6 +147,7 @@ self_test() {
   printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::kind_name;\n' \
     >"$scratch/clean/libcore/models/model.hpp"
   printf '#include <cblas.h>\n#include "libcore/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
+  printf '#include "tools/inspect/%s.hpp"\n' verbs texts/tokens >"$scratch/clean/tools/inspect/texts/tokens.cpp"
   printf '#include <hdf5.h>\n#include "libcore/tensor/tensor.hpp"\n' >"$scratch/clean/formats/hdf5/model.cpp"
   printf '#include "formats/%s"\n' files/lines.hpp heddle/file.hpp sentencepiece/message.hpp \
     >"$scratch/clean/formats/huggingface/model.cpp"
@@ -162,6 +167,9 @@ self_test() {
   plant tools/generate/a.cpp '#include "options.hpp"'
   plant tools/lines/a.cpp '#include "tools/generate/options.hpp"'
   plant tools/cli/a.cpp '#include "tools/lines/overlong.hpp"'
+  plant tools/drawing/a.cpp '#include "tools/inspect/verbs.hpp"'
+  plant tools/drawing/a.cpp '#include "tools/lines/overlong.hpp"'
+  plant tools/inspect/texts/a.cpp '#include "tools/inspect/vectors/map.hpp"'
   plant formats/a.cpp '#include "tools/lines/overlong.hpp"'
   plant formats/heddle/a.cpp '#include <hdf5.h>'
   plant libcore/ops/a.cpp '#include "norm.hpp"'
