@@ -38,6 +38,9 @@ struct LearningOptions {
   cli::KindChoice<training::ScheduleSettings> schedule{{"warmup"}};
   training::TrainingOptions training;
   SelectionOptions selection;
+  // As tools begin: with a rate that suits.
+  LearningOptions() { training.learning_rate = training::automatic_rate; }
+
   bool has_average = true;  // whether there is an option for a moving average of the weights
 
   template <class Self, class Visitor>
