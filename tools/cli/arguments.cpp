@@ -222,7 +222,7 @@ void Arguments::settle(const OptionTable& table) {
   table.check_needs(explicit_);
   check<UsageError>(!common_.quiet || !common_.verbose,
                     "--quiet and --verbose contradict each other; give one of them");
-  ::setenv("HEDDLE_TRUST", common_.trust ? "1" : "0", 1);  // for this program, which has no other threads yet
+  trust_.emplace(common_.trust);
   context_.emplace(Context(static_cast<int>(common_.threads)));
   if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/hdf5/hdf5.hpp"
 #include "libcore/tensor/context.hpp"
 #include "tools/cli/completion.hpp"
 #include "tools/cli/help.hpp"
@@ -181,6 +182,7 @@ class Arguments {
   GivenOptions explicit_;  // those of the command line and the file; a variable may have been set for another command
   std::string operand_hint_;  // to the message about a word too many
   std::vector<std::vector<std::string>> operands_;
+  std::optional<formats::hdf5::TrustScope> trust_;
   std::optional<ContextScope> context_;
 };
 
