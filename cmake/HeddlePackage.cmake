@@ -21,10 +21,10 @@ get_property(libraries GLOBAL PROPERTY HEDDLE_LIBRARIES)
 list(REVERSE libraries)
 list(TRANSFORM libraries PREPEND -l)
 list(JOIN libraries " " HEDDLE_PC_LIBRARIES)
-set(others ${BLAS_LIBRARIES})
-if(CMAKE_DL_LIBS)
-  list(APPEND others -l${CMAKE_DL_LIBS})
-endif()
+# Of HDF5's, the library itself: it knows what it needs. HDF5's own CMake package has targets in place of files.
+list(FILTER HDF5_C_LIBRARIES INCLUDE REGEX hdf5)
+list(TRANSFORM HDF5_C_LIBRARIES REPLACE "^hdf5::.*" -lhdf5)
+set(others ${HDF5_C_LIBRARIES} ${BLAS_LIBRARIES})
 list(JOIN others " " HEDDLE_PC_OTHERS)
 file(RELATIVE_PATH HEDDLE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
@@ -44,16 +44,11 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME heddle)
-# The one that programs load, and are not linked with.
-execute_process(COMMAND dpkg-query -S ${HEDDLE_HDF5_FILE} OUTPUT_VARIABLE owner RESULT_VARIABLE status ERROR_QUIET)
-if(status EQUAL 0 AND owner MATCHES "^([^:]+):")
-  set(CPACK_DEBIAN_TOOLS_PACKAGE_DEPENDS ${CMAKE_MATCH_1})
-endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libheddle-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-  "libopenblas-dev, libboost-program-options-dev, libboost-serialization-dev, nlohmann-json3-dev, \
+  "libopenblas-dev, libhdf5-dev, libboost-program-options-dev, libboost-serialization-dev, nlohmann-json3-dev, \
 libxxhash-dev, libutf8proc-dev, zlib1g-dev, libfmt-dev")
 string(CONCAT CPACK_COMPONENT_TOOLS_DESCRIPTION
   "Programs that train transformers, run them and look inside them: tokenize, pretrain,\n"

@@ -6,8 +6,8 @@
 #   include_rules.sh --self-test    plants violations of each kind and fails if one is not found
 set -euo pipefail
 
-# What each folder of libcore may include, itself aside.
-declare -A sees=(
+# What each folder of libcore may include of libcore, itself aside.
+declare -A sees_of_libcore=(
   [base]=""
   [tensor]="base"
   [autograd]="base tensor"
@@ -24,6 +24,18 @@ declare -A sees=(
   [training]="base tensor autograd ops attention nn heads models text data metrics parallel"
   [decoding]="base tensor autograd ops attention nn heads models text data"
   [analysis]="base tensor autograd ops attention positions nn heads models text data training decoding"
+)
+# What each folder of formats may include of formats.
+declare -A sees_of_formats=(
+  [files]=""
+  [hdf5]="files"
+  [json]="files"
+  [archives]="files hdf5 json"
+  [heddle]="files hdf5 json archives"
+  [sentencepiece]="files hdf5 json archives"
+  [gguf]="files hdf5 json archives"
+  [labelled]="files hdf5 json archives"
+  [huggingface]="files hdf5 json archives heddle sentencepiece"
 )
 
 violations=0
@@ -81,40 +93,50 @@ check_roles() {
     refuse "$rule" "[=!]= *\"$name\"|\"$name\" *[=!]=|\bArchitecture::$name\b" libcore formats tools -- "$own"
   done < <(listed $models)
   refuse "nobody asks which architecture a model is of: ask for a role" \
-    'switch *\(.*\barch|[=!]= *[[:alnum:]_:]+::arch_name|::arch_name *[=!]=' libcore formats tools
+    'switch *\(.*\barch|[=!]= *[[:alnum:]_:]+::kind_name|::kind_name *[=!]=' libcore formats tools
   while read -r name class; do
     refuse "nobody asks what class something is of: ask for a role, or the interface" \
       "dynamic_cast<(const )?([[:alnum:]_]+::)*$class\b" libcore formats tools
   done < <(listed "${lists[@]}")
 }
 
+# check_folders ROOT TABLE: each folder of libcore or formats includes of that only what the table says.
+check_folders() {
+  local root=$1 folder allowed
+  local -n sees=$2
+  for folder in "$root"/*/; do
+    folder=$(basename "$folder")
+    [[ -v sees[$folder] ]] || { report "a folder that has no rule here" "$root/$folder"; continue; }
+    allowed="$folder${sees[$folder]:+ ${sees[$folder]}}"
+    refuse "$root/$folder may include of $root only: $allowed" "#include *[<\"]$root/" "$root/$folder" \
+      -- "[<\"]$root/(${allowed// /|})/"
+  done
+}
+
 check() {
   cd "$1"
-  local folder allowed
   refuse "libcore knows no Boost, HDF5 or JSON" '#include *[<"](boost/|hdf5|H5|nlohmann/)' libcore
   refuse "libcore knows no command line" '\bargv\b' libcore -- '^[^:]*\.py:'
-  # These sources of training still name options.
   report "libcore names fields in backquotes (libcore/base/field_names.hpp); tools write them as options" \
-    "$(option_words libcore | grep -vE '^libcore/training/((objectives|schedule|coupled)\.cpp|options\.hpp):' || true)"
+    "$(option_words libcore)"
   refuse "libcore knows neither formats nor tools" '#include *[<"](formats|tools)/' libcore
   refuse "formats know no tools" '#include *[<"]tools/' formats
   refuse "what tools share knows no single tool" \
     '#include *"tools/(tokenize|pretrain|finetune|generate|classify|convert|inspect)/' \
-    tools/cli tools/corpus tools/lines tools/training tools/tasks
+    tools/cli tools/lines tools/training tools/tasks tools/drawing
   refuse "the command line knows no rooms of tools" '#include *"tools/' tools/cli -- '"tools/cli/'
+  refuse "drawings know only the command line" '#include *"tools/' tools/drawing -- '"tools/(cli|drawing)/'
+  for folder in tools/inspect/*/; do
+    refuse "rooms of verbs know no other room" '#include *"tools/inspect/[^/"]*/' "$folder" -- "\"$folder"
+  done
   refuse "only formats/hdf5 includes HDF5" \
     '#include *[<"]hdf5' formats tools -- '^formats/hdf5/'
   refuse "headers are named by their path in the repository" '#include *"(\.|[^/"]*")' libcore formats tools
   refuse "only libcore/tensor/blas.cpp includes BLAS or oneDNN" '#include *[<"](cblas|openblas|dnnl|oneapi/dnnl)' \
     libcore formats tools -- '^libcore/tensor/blas\.cpp:'
   refuse "only libcore/parallel includes MPI" '#include *[<"]mpi\.h' libcore formats tools -- '^libcore/parallel/'
-  for folder in libcore/*/; do
-    folder=$(basename "$folder")
-    [[ -v sees[$folder] ]] || { report "a folder that has no rule here" "libcore/$folder"; continue; }
-    allowed="$folder${sees[$folder]:+ ${sees[$folder]}}"
-    refuse "libcore/$folder may include only: $allowed" '#include *[<"]libcore/' "libcore/$folder" \
-      -- "[<\"]libcore/(${allowed// /|})/"
-  done
+  check_folders libcore sees_of_libcore
+  check_folders formats sees_of_formats
   check_roles
   refuse "unfinished work" '\b(TODO|FIXME)\b' CMakeLists.txt cmake libcore formats tools tests man examples \
     -- '^tests/include_rules\.sh:'
@@ -133,7 +155,7 @@ self_test() {
   scratch=$(mktemp -d)
   failures=0
   trap 'rm -rf "$scratch"' EXIT
-  mkdir -p "$scratch/clean"/{formats/hdf5,tools,tests,man,cmake,examples}
+  mkdir -p "$scratch/clean"/{formats/{hdf5,huggingface},tools/inspect/texts,tests,man,cmake,examples}
   mkdir -p "$scratch/clean"/libcore/{base,tensor,ops,text,data,attention,positions,models}
   printf 'HEDDLE_ATTENTION(dot, DotAttention, "")\n' >"$scratch/clean/libcore/attention/variants.def"
   printf 'HEDDLE_POSITIONS(rope, RotaryPositions, "")\n' >"$scratch/clean/libcore/positions/positions.def"
@@ -141,13 +163,16 @@ self_test() {
     >"$scratch/clean/libcore/models/architectures.def"
   printf 'if (arch == "decoder") { Decoder model; models::Decoder other; }\n' \
     >"$scratch/clean/libcore/models/decoder.cpp"
-  printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::arch_name;\n' \
+  printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::kind_name;\n' \
     >"$scratch/clean/libcore/models/model.hpp"
   printf '#include <cblas.h>\n#include "libcore/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
   printf '%s\n' 'for (std::string s = "a\""; i > 0; --i) s += "a--b -- \\"c\\"";' 'f("x"), --i, g("y");  // a -> b' \
     >"$scratch/clean/libcore/text/words.cpp"
   printf 'parser.add_argument("--help")\n' >"$scratch/clean/libcore/text/table.py"
+  printf '#include "tools/inspect/%s.hpp"\n' verbs texts/tokens >"$scratch/clean/tools/inspect/texts/tokens.cpp"
   printf '#include <hdf5.h>\n#include "libcore/tensor/tensor.hpp"\n' >"$scratch/clean/formats/hdf5/model.cpp"
+  printf '#include "formats/%s"\n' files/lines.hpp heddle/file.hpp sentencepiece/message.hpp \
+    >"$scratch/clean/formats/huggingface/model.cpp"
   "$self" "$scratch/clean" || { echo "the clean tree fails"; failures=1; }
 
   cp -r "$scratch/clean" "$scratch/planted"
@@ -168,6 +193,9 @@ self_test() {
   plant tools/generate/a.cpp '#include "options.hpp"'
   plant tools/lines/a.cpp '#include "tools/generate/options.hpp"'
   plant tools/cli/a.cpp '#include "tools/lines/overlong.hpp"'
+  plant tools/drawing/a.cpp '#include "tools/inspect/verbs.hpp"'
+  plant tools/drawing/a.cpp '#include "tools/lines/overlong.hpp"'
+  plant tools/inspect/texts/a.cpp '#include "tools/inspect/vectors/map.hpp"'
   plant formats/a.cpp '#include "tools/lines/overlong.hpp"'
   plant formats/heddle/a.cpp '#include <hdf5.h>'
   plant libcore/ops/a.cpp '#include "norm.hpp"'
@@ -175,6 +203,13 @@ self_test() {
   plant libcore/base/a.hpp '#include "libcore/tensor/tensor.hpp"'
   plant libcore/tensor/a.hpp '#include "libcore/autograd/tape.hpp"'
   plant libcore/text/a.hpp '#include "libcore/data/batches.hpp"'
+  plant formats/files/a.cpp '#include "formats/hdf5/reader.hpp"'
+  plant formats/hdf5/a.cpp '#include "formats/json/node.hpp"'
+  plant formats/json/a.cpp '#include "formats/archives/text_archive.hpp"'
+  plant formats/archives/a.hpp '#include "formats/heddle/file.hpp"'
+  plant formats/heddle/a.cpp '#include "formats/huggingface/load_tokenizer.hpp"'
+  plant formats/sentencepiece/a.cpp '#include "formats/huggingface/piece_list.hpp"'
+  plant formats/labelled/a.cpp '#include "formats/heddle/file.hpp"'
   plant tools/a.cpp 'const models::Decoder model(config, 1);'
   plant libcore/text/a.cpp 'model.as<models::Lstm>();'
   plant libcore/models/a.cpp 'class Other : public Lstm {};'
@@ -187,11 +222,11 @@ self_test() {
   plant tools/a.cpp 'if ("decoder" != config.arch()) return;'
   plant tools/a.cpp 'case Architecture::lstm: return 1;'
   plant libcore/data/a.cpp 'switch (config.arch) {'
-  plant formats/a.cpp 'if (config.arch() == models::DecoderConfig::arch_name) return;'
+  plant formats/a.cpp 'if (config.arch() == models::DecoderConfig::kind_name) return;'
   plant tests/a.cpp '// TODO: finish'
   plant man/a.1.scd 'FIXME'
-  mkdir "$scratch/planted/libcore/strange"
-  planted+=(libcore/strange)
+  mkdir "$scratch/planted"/{libcore,formats}/strange
+  planted+=(libcore/strange formats/strange)
   local output line
   output=$("$self" "$scratch/planted") && { echo "the planted tree passes"; failures=1; }
   for line in "${planted[@]}"; do

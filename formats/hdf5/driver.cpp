@@ -13,8 +13,6 @@
 #include <iterator>
 #include <limits>
 
-#include "formats/hdf5/loaded.hpp"
-
 namespace heddle::formats::hdf5 {
 
 namespace {

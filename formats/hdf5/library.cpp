@@ -3,8 +3,6 @@
 #include <bit>
 #include <vector>
 
-#include "formats/hdf5/load_library.hpp"
-
 namespace heddle::formats::hdf5 {
 
 static_assert(std::endian::native == std::endian::little, "files are little-endian and are read without conversion");
@@ -33,7 +31,6 @@ std::string last_reason() {
 }  // namespace
 
 Lock::Lock() : guard_(library_mutex()) {
-  load_library();
   static const bool filters_stay_out = H5PLset_loading_state(0) >= 0;
   static_cast<void>(filters_stay_out);
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // a setting of each thread, if HDF5 is thread-safe

@@ -1,6 +1,8 @@
 // Helpers for the sources that call the HDF5 library; only they include this.
 #pragma once
 
+#include <hdf5.h>
+
 #include <initializer_list>
 #include <mutex>
 #include <string>
@@ -8,7 +10,6 @@
 
 #include "formats/hdf5/dtype.hpp"
 #include "formats/hdf5/handle.hpp"
-#include "formats/hdf5/loaded.hpp"
 #include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
@@ -17,7 +18,7 @@ static_assert(sizeof(hid_t) == sizeof(std::int64_t), "heddle needs HDF5 1.10 or 
 
 inline constexpr double chunk_preemption = 0.75;  // of a cache of chunks: HDF5's own default
 
-// Loads HDF5, locks it for this thread, and keeps it from printing its errors and from loading filters as plugins.
+// Locks HDF5 for this thread, and keeps it from printing its errors and from loading filters as plugins.
 class Lock {
  public:
   Lock();

@@ -139,6 +139,13 @@ bool can_compress() {
   return H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0;
 }
 
+std::string library_version() {
+  const Lock lock;
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return concatenate(major, ".", minor, ".", release);
+}
+
 Writer Writer::create(DriverFile& file, const std::string& name) {
   const Lock lock;
   const Handle access(H5Pcreate(H5P_FILE_ACCESS)), properties(H5Pcreate(H5P_FILE_CREATE));

@@ -88,6 +88,9 @@ class OutputGroup : public OutputObject {
 // Whether compressed data sets can be written.
 bool can_compress();
 
+// Of the library: "1.10.8".
+std::string library_version();
+
 class Writer {
  public:
   // The name is for messages. Throws DataError with HDF5's reason.

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "formats/files/atomic_file.hpp"
+#include "formats/files/content_type.hpp"
 #include "formats/files/descriptor.hpp"
 #include "formats/hdf5/hdf5.hpp"
 #include "formats/hdf5/writer.hpp"
 #include "formats/heddle/provenance.hpp"
-#include "formats/huggingface/foreign.hpp"
 #include "libcore/base/visit.hpp"
 
 namespace heddle::formats {

@@ -245,7 +245,7 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
     const std::string& name = declaration.names[0];
     if (options.resumed != nullptr && options.resumed->weights().has(name))
       return of_file(*options.resumed, declaration);
-    const bool is_new = !base.weights().has(name) || name.starts_with(task_prefix) || options.is_reset(name);
+    const bool is_new = !base.weights().has(name) || name.starts_with(task_prefix);
     return is_new ? fresh(declaration) : of_file(base, declaration);
   });
   const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);

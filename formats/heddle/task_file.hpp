@@ -66,8 +66,6 @@ struct NewTask {
   models::TaskConfig task;
   LowRankOptions adapters;
   ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
-  // Whether a weight of the base's is drawn from the seed instead.
-  std::function<bool(std::string_view name)> is_reset = [](std::string_view) { return false; };
   std::uint64_t seed = 0;
   double dropout = -1;                 // instead of the base's, unless negative
   const ModelFile* resumed = nullptr;  // whose weights come before the base's and the seed's

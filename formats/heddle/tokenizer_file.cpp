@@ -1,9 +1,6 @@
 #include "formats/heddle/tokenizer_file.hpp"
 
-#include <filesystem>
-
 #include "formats/archives/hdf5_archive.hpp"
-#include "formats/huggingface/foreign_vocabulary.hpp"
 
 namespace heddle::formats {
 
@@ -13,16 +10,15 @@ void save_tokenizer(const std::string& path, const text::TokenizerModel& model, 
   file.commit(provenance);
 }
 
-namespace {
-
-// Throws what the tokenizer says about its model, with the name of where it came from.
-text::Tokenizer checked(text::TokenizerModel model, const std::string& where, const char* advice) {
+text::Tokenizer checked_tokenizer(text::TokenizerModel model, const std::string& where, const char* advice) {
   try {
     return text::Tokenizer(std::move(model));
   } catch (const DataError& error) {
     throw DataError(concatenate(where, ": ", error.what(), advice));
   }
 }
+
+namespace {
 
 constexpr const char* tokenizer_group = "tokenizer";
 constexpr const char* source_group = "source";
@@ -37,26 +33,6 @@ hdf5::Group group_of(const InputFile& file, Side side) {
 }
 
 }  // namespace
-
-text::Tokenizer load_tokenizer(const std::string& path, Side side) {
-  if (const ForeignVocabulary* format = find_foreign_vocabulary(path)) {
-    const bool of_sources = side == Side::source && format->read_source != nullptr;
-    return checked((of_sources ? format->read_source : format->read)(path), path, "");
-  }
-  const bool is_directory = std::filesystem::is_directory(path);
-  check<DataError>(
-      !is_directory && looks_like_hdf5(path), path, ": ",
-      is_directory ? "is a directory without a tokenizer" : guess_content(Descriptor::open_for_reading(path)),
-      ". A tokenizer is in heddle's tokenizer, token, pairs and model files; or it is ", foreign_vocabularies());
-  return read_tokenizer(InputFile(path), side);
-}
-
-void add_tokenizer_input(Provenance& provenance, const std::string& path, const std::string& role) {
-  const ForeignVocabulary* format = find_foreign_vocabulary(path);
-  for (const std::string& file : format != nullptr ? format->files(path) : std::vector{path}) {
-    add_input(provenance, role, file);
-  }
-}
 
 void write_tokenizer(hdf5::OutputGroup group, const text::TokenizerModel& model) {
   save_fields(group.create_group(tokenizer_group), model);
@@ -74,7 +50,7 @@ text::TokenizerModel read_tokenizer_model(const InputFile& file, Side side) {
 
 text::Tokenizer read_tokenizer(const InputFile& file, Side side) {
   const hdf5::Group group = group_of(file, side);
-  return checked(read_tokenizer_model(file, side), group.where(), ". The file is damaged");
+  return checked_tokenizer(read_tokenizer_model(file, side), group.where(), ". The file is damaged");
 }
 
 Index read_vocab_size(const InputFile& file, Side side) {

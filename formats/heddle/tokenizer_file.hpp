@@ -1,4 +1,4 @@
-// Tokenizers in files: the group /tokenizer of tokenizer, token, pairs and model files, and foreign vocabularies.
+// Tokenizers in heddle's files: the group /tokenizer of tokenizer, token, pairs and model files.
 #pragma once
 
 #include <string>
@@ -16,12 +16,8 @@ void save_tokenizer(const std::string& path, const text::TokenizerModel& model, 
 // for the sources in /source/tokenizer.
 enum class Side { source, target };
 
-// Reads the tokenizer of a heddle file, or a foreign one (foreign_vocabulary.hpp).
-// Throws DataError with the file's name and, if it is none of these, a list of what is accepted.
-text::Tokenizer load_tokenizer(const std::string& path, Side side = Side::target);
-
-// Adds what load_tokenizer(path) reads to the inputs, in the given role.
-void add_tokenizer_input(Provenance& provenance, const std::string& path, const std::string& role = "tokenizer");
+// The tokenizer of a model. What that throws begins with `where` it came from, and ends with advice.
+text::Tokenizer checked_tokenizer(text::TokenizerModel model, const std::string& where, const char* advice = "");
 
 // Writes the group `tokenizer` into a group: the root group or /source.
 void write_tokenizer(hdf5::OutputGroup group, const text::TokenizerModel& model);

@@ -31,7 +31,7 @@ nlohmann::ordered_json write_bart(const models::ModelConfig& model, const text::
 
 ForeignArchitecture bart_architecture() {
   return {.model_type = "bart",
-          .arch = models::EncoderDecoderConfig::arch_name,
+          .arch = models::EncoderDecoderConfig::kind_name,
           .tensors = bart_tensors(),
           .read_config = read_bart,
           .write_config = write_bart};

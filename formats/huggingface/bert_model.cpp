@@ -35,7 +35,7 @@ nlohmann::ordered_json write_bert(const models::ModelConfig& model, const text::
 
 ForeignArchitecture bert_architecture() {
   return {.model_type = "bert",
-          .arch = models::EncoderConfig::arch_name,
+          .arch = models::EncoderConfig::kind_name,
           .tensors = bert_tensor_names(),
           .read_config = read_bert,
           .write_config = write_bert};

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "formats/files/atomic_file.hpp"
-#include "formats/heddle/tokenizer_file.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
 #include "formats/huggingface/wordpiece_vocabulary.hpp"
 

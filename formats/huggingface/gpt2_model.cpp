@@ -83,7 +83,7 @@ nlohmann::ordered_json write_gpt2(const models::ModelConfig& model, const text::
 
 ForeignArchitecture gpt2_architecture() {
   return {.model_type = "gpt2",
-          .arch = models::DecoderConfig::arch_name,
+          .arch = models::DecoderConfig::kind_name,
           .tensors = gpt2_tensor_names(),
           .read_config = read_gpt2,
           .write_config = write_gpt2};

@@ -58,7 +58,7 @@ nlohmann::ordered_json write_marian(const models::ModelConfig& model, const text
 
 ForeignArchitecture marian_architecture() {
   return {.model_type = "marian",
-          .arch = models::EncoderDecoderConfig::arch_name,
+          .arch = models::EncoderDecoderConfig::kind_name,
           .tensors = marian_tensor_names(),
           .read_config = read_marian,
           .write_config = write_marian};

@@ -34,7 +34,7 @@ nlohmann::ordered_json write_roberta(const models::ModelConfig& model, const tex
 
 ForeignArchitecture roberta_architecture() {
   return {.model_type = "roberta",
-          .arch = models::EncoderConfig::arch_name,
+          .arch = models::EncoderConfig::kind_name,
           .tensors = encoder_tensors("roberta.", {.dense = "lm_head.dense",
                                                   .norm = "lm_head.layer_norm",
                                                   .bias = "lm_head.bias",

@@ -155,7 +155,7 @@ nlohmann::ordered_json write_t5(const models::ModelConfig& model, const text::To
 
 ForeignArchitecture t5_architecture() {
   return {.model_type = "t5",
-          .arch = EncoderDecoderConfig::arch_name,
+          .arch = EncoderDecoderConfig::kind_name,
           .tensors = t5_tensor_names(),
           .read_config = read_t5,
           .write_config = write_t5};

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "formats/huggingface/foreign.hpp"
+#include "formats/files/content_type.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"

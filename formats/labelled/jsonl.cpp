@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "formats/json/members.hpp"
-#include "formats/json/value.hpp"
+#include "formats/labelled/example_members.hpp"
 #include "formats/labelled/span_json.hpp"
 #include "libcore/text/spelling.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/json/value.hpp"
+#include "formats/labelled/example_members.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 

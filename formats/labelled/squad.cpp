@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "formats/json/value.hpp"
+#include "formats/labelled/example_members.hpp"
 #include "formats/labelled/span_json.hpp"
 #include "libcore/text/spelling.hpp"
 

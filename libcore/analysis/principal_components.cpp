@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "libcore/analysis/dot.hpp"
+#include "libcore/analysis/dot_product.hpp"
 #include "libcore/base/random.hpp"
 #include "libcore/tensor/threads.hpp"
 

@@ -25,7 +25,7 @@ constexpr Index shortest_sample = 64;
 constexpr Index least_steps = 3;
 
 // One layer of each stack, and a part of the vocabularies.
-class Shrink : public models::FieldVisitor {
+class Shrink : public FieldVisitor {
  public:
   void operator()(const Field&, bool&) override {}
   void operator()(const Field& field, Index& value) override {

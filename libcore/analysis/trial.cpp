@@ -66,8 +66,7 @@ training::TrainingConfig config_for(const TrialShape& shape, std::uint64_t seed)
   config.seed = seed;
   config.training.batch_size = shape.batch_size;
   config.training.precision = shape.precision == Precision::bf16 ? PrecisionChoice::bf16 : PrecisionChoice::f32;
-  config.schedule.learning_rate = 1e-12;  // so that it cannot diverge
-  config.schedule.final_learning_rate = -1;
+  config.training.learning_rate = 1e-12;  // so that it cannot diverge
   return config;
 }
 
@@ -100,8 +99,8 @@ Trial::Trial(const models::ModelConfig& config, const TrialShape& shape, std::ui
   const training::TrainingConfig training = config_for(shape, seed);
   const training::TrainingData data =
       pairs_ ? training::TrainingData{.pairs = pairs_.get()} : training::TrainingData{.text = tokens_.get()};
-  objective_ = training::make_objective(
-      "auto", {.model = *model_, .train = data, .masking = {}, .noise = {}, .pairs = {}, .config = training});
+  objective_ = training::make_objective(training::objective_for(*model_, data.kind()),
+                                        {.model = *model_, .train = data, .config = training});
   trainer_ = std::make_unique<training::Trainer>(*objective_, training);
 }
 

@@ -9,7 +9,7 @@
 #include "libcore/autograd/parameters.hpp"
 #include "libcore/base/settings.hpp"
 #include "libcore/base/visit.hpp"
-#include "libcore/ops/attention.hpp"
+#include "libcore/ops/fused_attention.hpp"
 #include "libcore/ops/pass.hpp"
 #include "libcore/ops/segment_bias.hpp"
 

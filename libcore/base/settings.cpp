@@ -6,20 +6,15 @@
 #include <system_error>
 
 #include "libcore/base/error.hpp"
+#include "libcore/base/kind.hpp"
 #include "libcore/base/strings.hpp"
 
 namespace heddle {
 
 Settings::Settings(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  name_ = std::string(text.substr(0, colon));
-  if (colon == std::string_view::npos) return;
-  for (const std::string& part : split(text.substr(colon + 1), ',')) {
-    const std::size_t equals = part.find('=');
-    check<UsageError>(equals != std::string::npos && equals > 0, "'", text, "': settings are written name:key=value,…");
-    const bool is_new = values_.emplace(part.substr(0, equals), part.substr(equals + 1)).second;
-    check<UsageError>(is_new, "'", text, "': ", part.substr(0, equals), " is given twice");
-  }
+  const KindText parts = KindText::parse(text);
+  name_ = parts.name;
+  values_ = {parts.settings.begin(), parts.settings.end()};
 }
 
 const std::string* Settings::find(const Setting& setting, const std::string& fallback) {
@@ -62,7 +57,9 @@ std::string Settings::word(const Setting& setting, const std::string& fallback, 
 std::string Settings::without_fallbacks() const {
   std::vector<std::string> others;
   for (const auto& [key, value] : values_) {
-    if (std::find(usual_.begin(), usual_.end(), key) == usual_.end()) others.push_back(key + "=" + value);
+    if (std::find(usual_.begin(), usual_.end(), key) == usual_.end()) {
+      others.push_back(key + "=" + escape_element(value));
+    }
   }
   return others.empty() ? name_ : name_ + ":" + join(others, ",");
 }

@@ -33,6 +33,8 @@
 
 namespace heddle {
 
+struct NameHelp;
+
 struct Field {
   std::string name;
   std::string help;
@@ -47,8 +49,10 @@ struct Field {
   std::vector<std::string> texts;                     // allowed texts; others are refused
   bool completes = false;                             // when set, missing fields are completed from elsewhere
   bool is_essential = false;                          // most people need it: short help shows it
+  bool may_change = false;                            // a run may be resumed with another value
   std::vector<std::pair<double, std::string>> words;  // numbers that are written as words
   std::vector<std::string> former_names;              // for messages to people who use them
+  const std::vector<NameHelp>& (*names)() = nullptr;  // of a text NAME[:KEY=VALUE,...]: the list, for help
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
   Field&& range(double low, double high = std::numeric_limits<double>::infinity()) && {
@@ -79,6 +83,11 @@ struct Field {
     is_essential = true;
     return std::move(*this);
   }
+  // A run that is resumed may have another value of it.
+  Field&& changeable() && {
+    may_change = true;
+    return std::move(*this);
+  }
   Field&& formerly(std::string old_name) && {
     former_names.push_back(std::move(old_name));
     return std::move(*this);
@@ -96,6 +105,10 @@ struct Field {
   }
   Field&& one_of(std::vector<std::string> all) && {
     texts = std::move(all);
+    return std::move(*this);
+  }
+  Field&& named_in(const std::vector<NameHelp>& (*list)()) && {
+    names = list;
     return std::move(*this);
   }
   Field&& bare_value(std::string text) && {

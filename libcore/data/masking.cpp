@@ -76,7 +76,7 @@ MaskVocabulary::MaskVocabulary(Index vocab_size) : WordVocabulary(vocab_size, us
 
 Masked mask_tokens(std::span<TokenId> tokens, const MaskVocabulary& vocabulary, const MaskingOptions& options,
                    const RandomStream& stream) {
-  Masked masked = chosen(tokens, vocabulary, options.mask_probability, options.whole_words, stream);
+  Masked masked = chosen(tokens, vocabulary, options.probability, options.whole_words, stream);
   for (std::size_t i = 0; i < masked.positions.size(); ++i) {
     TokenId& token = tokens[static_cast<std::size_t>(masked.positions[i])];
     const std::uint64_t draw = replacement_draws + 2 * i;

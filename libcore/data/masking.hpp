@@ -31,19 +31,26 @@ namespace heddle::data {
 
 struct MaskingOptions {
   MaskingKind masking = MaskingKind::dynamic;
-  double mask_probability = 0.3;
+  double probability = 0.3;
   bool whole_words = false;
   bool segment_pairs = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("masking", "select the tokens to predict anew in every epoch, or once for all epochs"), self.masking);
     visitor(
-        Field("mask_probability",
+        Field("probability",
               "fraction of the tokens to predict; 80 % of them are masked, 10 % replaced by random tokens, 10 % kept")
             .above(0, 1)
+            .formerly("mask_probability")
             .takes("P"),
-        self.mask_probability);
+        self.probability);
+    visit_selection(self, visitor);
+  }
+
+  // Without the fraction.
+  template <class Self, class Visitor>
+  static void visit_selection(Self& self, Visitor& visitor) {
+    visitor(Field("masking", "select the tokens to predict anew in every epoch, or once for all epochs"), self.masking);
     visitor(Field("whole_words", "select all tokens of a word or none"), self.whole_words);
     visitor(Field("segment_pairs", "split each sequence into two segments; implied by next-sentence prediction"),
             self.segment_pairs);
@@ -94,7 +101,7 @@ struct Permuted {
 Permuted permute_tokens(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary,
                         const PermutationOptions& options, bool whole_words, const RandomStream& stream);
 
-// Selects max(1, round(mask_probability n)) of the n positions without special tokens; none if n is 0. 80 % of them
+// Selects max(1, round(probability n)) of the n positions without special tokens; none if n is 0. 80 % of them
 // become the mask token, 10 % a random ordinary token, 10 % are kept. With whole words, all tokens of a word are
 // selected or none: words are taken in random order, and one that exceeds the number is skipped unless it is the first.
 // The selection depends on the stream and the tokens alone.

@@ -137,7 +137,7 @@ TokenPair infill(std::span<const TokenId> text, const NoiseVocabulary& vocabular
   TokenPair pair{{}, {text.begin(), text.end()}};
   if (words.empty()) return pair;
   const auto count = static_cast<Index>(words.size());
-  const Index budget = std::max<Index>(1, std::llround(options.density() * static_cast<double>(count)));
+  const Index budget = std::max<Index>(1, std::llround(options.fraction() * static_cast<double>(count)));
   const std::vector<Index> lengths = infilled_lengths(budget, options.mean_span_length, stream);
   auto spans = lengths.begin();
   auto left = static_cast<std::uint64_t>(count - budget) + lengths.size();  // spans and words
@@ -187,7 +187,7 @@ NoiseVocabulary::NoiseVocabulary(Index vocab_size)
 }
 
 SpanCounts span_counts(Index tokens, const NoiseOptions& options) {
-  const Index noise = std::clamp<Index>(std::llround(options.density() * static_cast<double>(tokens)), 1, tokens - 1);
+  const Index noise = std::clamp<Index>(std::llround(options.fraction() * static_cast<double>(tokens)), 1, tokens - 1);
   const Index spans = std::llround(static_cast<double>(noise) / options.mean_span_length);
   return {noise, std::clamp<Index>(spans, 1, std::min(noise, tokens - noise))};
 }

@@ -32,13 +32,13 @@ namespace heddle::data {
 
 struct NoiseOptions {
   NoiseKind noise = NoiseKind::spans;
-  double noise_density = 0;  // 0: the published one
+  double density = 0;  // 0: the published one
   double mean_span_length = 3;
   bool random_roll = false;
   bool permute_sentences = true;
 
   // 15 % of the tokens for spans, 30 % of the words for infilling.
-  double density() const { return noise_density > 0 ? noise_density : noise == NoiseKind::spans ? 0.15 : 0.3; }
+  double fraction() const { return density > 0 ? density : noise == NoiseKind::spans ? 0.15 : 0.3; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -48,22 +48,23 @@ struct NoiseOptions {
                   "permuted, with the whole text as target (BART)")
                 .takes("NAME"),
             self.noise);
-    visitor(Field("noise_density",
-                  "fraction of the tokens (spans) or words (infilling) that are taken out; auto means 0.15 or 0.3")
-                .above(0, 1)
-                .word(0, "auto")
-                .takes("P"),
-            self.noise_density);
+    visitor(
+        Field("density", "fraction of the tokens (spans) or words (infilling) that are taken out; auto: 0.15 or 0.3")
+            .formerly("noise_density")
+            .above(0, 1)
+            .word(0, "auto")
+            .takes("P"),
+        self.density);
     visitor(Field("mean_span_length", "mean length of a span, in tokens (spans) or words (infilling)")
                 .range(1, 100)
                 .takes("X"),
             self.mean_span_length);
-    visitor(Field("random_roll",
-                  "roll the noise by a random number of tokens; without it, the last span is the end of the text")
-                .needs({"noise=spans"}),
-            self.random_roll);
-    visitor(Field("permute_sentences", "sentences stay in their order").needs({"noise=infilling"}),
-            self.permute_sentences);
+    visitor(
+        Field(
+            "random_roll",
+            "of spans: roll the noise by a random number of tokens; without it, the last span is the end of the text"),
+        self.random_roll);
+    visitor(Field("permute_sentences", "of infilling: sentences change places"), self.permute_sentences);
   }
 };
 

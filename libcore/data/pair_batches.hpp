@@ -11,22 +11,24 @@
 
 namespace heddle::data {
 
+inline Field batch_tokens_field() {
+  return Field("batch_tokens",
+               "maximum number of tokens in a micro-batch, of its sources or of its targets, padding included; auto: "
+               "`batch_size` pairs")
+      .range(1, 1000000000)
+      .word(0, "auto")
+      .takes("N");
+}
+
 struct PairOptions {
   Index batch_tokens = 0;  // 0: micro-batches of batch_size pairs
   Index max_length = 0;    // 0: as many as the model can hold
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("batch_tokens",
-                  "maximum number of tokens in a micro-batch, of its sources or of its targets, padding included; auto "
-                  "means `batch_size` pairs")
-                .range(1, 1000000000)
-                .word(0, "auto")
-                .takes("N"),
-            self.batch_tokens);
+    visitor(batch_tokens_field(), self.batch_tokens);
     visitor(Field("max_length",
-                  "leave out pairs of which a side has more tokens, and report how many; auto means what the model can "
-                  "hold")
+                  "leave out pairs of which a side has more tokens, and report how many; auto: what the model can hold")
                 .range(1, 1000000000)
                 .word(0, "auto")
                 .takes("N"),

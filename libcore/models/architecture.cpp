@@ -64,3 +64,19 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource wei
 }
 
 }  // namespace heddle::models
+
+namespace heddle {
+
+template <>
+const KindList<models::CommonConfig>& kinds() {
+  static const KindList<models::CommonConfig> list = [] {
+    KindList<models::CommonConfig> all{"architecture", {}};
+    for (const models::Architecture& entry : models::architectures()) {
+      all.all.push_back({entry.name, entry.summary, entry.defaults});
+    }
+    return all;
+  }();
+  return list;
+}
+
+}  // namespace heddle

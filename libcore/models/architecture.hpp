@@ -18,8 +18,7 @@ struct Preset {
 struct FromScratch {
   double learning_rate = 1e-3, epochs = 10;  // 0 epochs: as many as the number of examples suggests, see trainer.cpp
   Index batch_size = 16;
-  std::string optimizer = "adamw";
-  double weight_decay = 0.01;
+  std::string optimizer = "adamw:beta2=0.999,weight-decay=0.01";  // with its settings
 };
 
 struct Architecture {
@@ -56,7 +55,7 @@ std::vector<std::string> roles_of() {
 // For the file that defines a model class M with a constructor from Config: what describe_<class>() returns.
 template <class M, class Config>
 Architecture describe(std::vector<Preset> presets = {}, const FromScratch& from_scratch = {}) {
-  return {Config::arch_name,
+  return {Config::kind_name,
           {},
           Config(),
           [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {

@@ -112,12 +112,11 @@ double scale_of(const Features& features) {
 }
 
 struct BagConfig : CommonConfig {
-  static constexpr const char* arch_name = "bag";
+  static constexpr const char* kind_name = "bag";
   Index width = 0;  // 0: the number of classes
   Index ngrams = 2;
   Index buckets = 0;  // 0: by the n-grams of the examples
 
-  void check() const {}
   Index longest_text() const override { return position_limit(); }  // tokens do not see one another
   Index table_width() const { return width > 0 ? width : default_width; }
   Index table_rows() const { return buckets > 0 ? buckets : default_buckets; }
@@ -305,8 +304,7 @@ class Bag : public Model, public CountedStart {
 // however many words and classes there are. Large steps: by smaller ones the weights of naive Bayes change too little
 // where its words are far from independent, as in short questions, or classes are many.
 Architecture describe_Bag() {
-  return describe<Bag, BagConfig>(
-      {}, {.learning_rate = 0.15, .epochs = 0, .batch_size = 32, .optimizer = "adagrad", .weight_decay = 0});
+  return describe<Bag, BagConfig>({}, {.learning_rate = 0.15, .epochs = 0, .batch_size = 32, .optimizer = "adagrad"});
 }
 
 }  // namespace heddle::models

@@ -20,7 +20,7 @@ namespace heddle::models {
 namespace {
 
 struct BilmConfig : CommonConfig {
-  static constexpr const char* arch_name = "bilm";
+  static constexpr const char* kind_name = "bilm";
   Index layers = 2;
   Index width = 128;
   Index projection = 0;  // 0: none
@@ -31,9 +31,9 @@ struct BilmConfig : CommonConfig {
   // Of a direction's output.
   Index direction_width() const { return projection > 0 ? projection : width; }
 
-  void check() const {
-    heddle::check<UsageError>(projection == 0 || ops::cell(cell).gate == nullptr, "`projection`: the cell ", cell,
-                              " has a gate before its product; leave it out, or choose another `cell`");
+  void validate() const override {
+    check<UsageError>(projection == 0 || ops::cell(cell).gate == nullptr, "`projection`: the cell ", cell,
+                      " has a gate before its product; leave it out, or choose another `cell`");
   }
 
   template <class Self, class Visitor>
@@ -48,9 +48,9 @@ struct BilmConfig : CommonConfig {
                 .takes("N"),
             self.projection);
     visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
-    visitor(Field("skip", "layers that do not add their input to their output"), self.skip);
+    visitor(Field("skip", "layers that add their input to their output"), self.skip);
     CommonConfig::visit(self, visitor);
-    visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);
+    visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }
 };
 

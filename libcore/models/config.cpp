@@ -1,51 +1,11 @@
 #include "libcore/models/config.hpp"
 
 #include <algorithm>
-#include <map>
 
-#include "libcore/models/architecture.hpp"
 #include "libcore/models/stack.hpp"
 #include "libcore/tensor/context.hpp"
 
 namespace heddle::models {
-
-namespace {
-
-// Every field of an architecture as text that compares.
-class FieldTexts : public FieldVisitor {
- public:
-  void operator()(const Field& field, bool& value) override { texts_[field.name] = value ? "true" : "false"; }
-  void operator()(const Field& field, Index& value) override { texts_[field.name] = concatenate(value); }
-  void operator()(const Field& field, double& value) override { texts_[field.name] = detail_of(value); }
-  void operator()(const Field& field, std::string& value) override { texts_[field.name] = value; }
-  static std::map<std::string, std::string> of(ModelConfig config) {
-    FieldTexts visitor;
-    config.visit_own(visitor);
-    return std::move(visitor.texts_);
-  }
-
- private:
-  static std::string detail_of(double value) {
-    std::string bits(sizeof value, '\0');
-    std::copy_n(reinterpret_cast<const char*>(&value), sizeof value, bits.data());
-    return bits;
-  }
-  std::map<std::string, std::string> texts_;
-};
-
-}  // namespace
-
-std::string detail::positions_help() {
-  std::vector<std::string> names;
-  for (const PositionScheme& scheme : position_schemes()) names.push_back(scheme.name);
-  return "position scheme, NAME[:KEY=VALUE,...]: one of " + join(names);
-}
-
-std::string detail::attention_help() {
-  std::vector<std::string> names;
-  for (const AttentionVariant& variant : attention_variants()) names.push_back(variant.name);
-  return "attention variant, NAME[:KEY=VALUE,...]: one of " + join(names);
-}
 
 void CommonConfig::fit_vocabularies(const Vocabularies& vocabularies) {
   if (vocab_size == 0) vocab_size = vocabularies.target;
@@ -53,8 +13,7 @@ void CommonConfig::fit_vocabularies(const Vocabularies& vocabularies) {
                     vocabularies.target, " pieces of the tokenizer; leave it out, or raise it");
 }
 
-Index StackConfig::inner_width() const {
-  if (ffn_width > 0) return ffn_width;
+Index StackConfig::usual_inner_width() const {
   return gated ? (8 * width + 95) / 96 * 32 : 4 * width;
 }
 
@@ -69,6 +28,7 @@ std::optional<Index> TransformerConfig::max_positions() const {
 }
 
 void TransformerConfig::spell_out() {
+  CommonConfig::spell_out();
   const HeadShape shape = head_shape();
   ffn_width = inner_width();
   kv_heads = shape.kv_heads;
@@ -196,24 +156,6 @@ void check_memory(const TransformerConfig& config, Index memory) {
                     "for the length of a window");
   check<UsageError>(config.window == 0 || memory <= config.window, "`memory` = ", memory, " is more than the ",
                     config.window, " positions of `window`");
-}
-
-ModelConfig::ModelConfig() : ModelConfig(architectures().front().defaults) {}
-
-ModelConfig ModelConfig::of(const std::string& arch) {
-  return architecture(arch).defaults;
-}
-
-bool ModelConfig::operator==(const ModelConfig& other) const {
-  return arch() == other.arch() && FieldTexts::of(*this) == FieldTexts::of(other);
-}
-
-void ModelConfig::check() const {
-  own_->check();
-}
-
-Field arch_field() {
-  return Field("arch", "architecture").one_of(architecture_names()).takes("NAME").essential();
 }
 
 }  // namespace heddle::models

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/base/visit.hpp"
+#include "libcore/base/kind.hpp"
 #include "libcore/models/sequences.hpp"
 #include "libcore/nn/block.hpp"
 #include "libcore/positions/positions.hpp"
@@ -46,6 +46,10 @@ struct CommonConfig {
   virtual void fit_vocabularies(const Vocabularies& vocabularies);
   // Sets what a model needs to play a role (ReplacementDetector::what, …) where the configuration leaves it open.
   virtual void prepare_for(std::string_view) {}
+  // Replaces values that stand for a default by the default, so that later defaults do not change what a file means.
+  virtual void spell_out() { sequence_length = training_length(); }
+  // Throws UsageError for inconsistent fields.
+  virtual void validate() const {}
   // Sets those that depend on the examples from which a new model learns a task; 0 classes: it has none.
   virtual void fit_examples(std::span<const CountedExample>, [[maybe_unused]] Index classes) {}
   Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
@@ -72,6 +76,18 @@ struct CommonConfig {
         self.dropout);
   }
 };
+
+}  // namespace heddle::models
+
+namespace heddle {
+
+// The architectures, in the order of architectures.def.
+template <>
+const KindList<models::CommonConfig>& kinds();
+
+}  // namespace heddle
+
+namespace heddle::models {
 
 // A stack of blocks.
 struct StackConfig {
@@ -105,7 +121,8 @@ struct StackConfig {
   }
   // Without ffn_width: 4 width (Vaswani et al. 2017). Gated layers, which have three matrices instead of two, get as
   // many parameters with two thirds of that (Shazeer 2020), rounded up to a multiple of 32.
-  Index inner_width() const;
+  Index inner_width() const { return ffn_width > 0 ? ffn_width : usual_inner_width(); }
+  Index usual_inner_width() const;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor);
@@ -132,8 +149,7 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
 
   std::optional<Index> max_positions() const override;
   bool has_segments() const override { return segments > 1; }
-  // Replaces every 0 that stands for a default by the default.
-  virtual void spell_out();
+  void spell_out() override;
   // Floating-point operations of attention to train on one token of a sequence of `time`, as done: 12 width for each
   // key that a query may attend, in each layer (SPEC 7.8).
   double attention_flops_per_token(Index time, bool causal) const;
@@ -143,7 +159,7 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
     StackConfig::visit(self, visitor);
     CommonConfig::visit(self, visitor);
     EmbeddingConfig::visit(self, visitor);
-    visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);
+    visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }
 };
 
@@ -182,7 +198,7 @@ struct SourceConfig {
                 .word(0, "auto")
                 .takes("N"),
             self.encoder_layers);
-    visitor(Field("share_embeddings", "separate token embeddings for source and target"), self.share_embeddings);
+    visitor(Field("share_embeddings", "token embeddings shared by source and target"), self.share_embeddings);
     visitor(Field("start_token", "id of the token that targets begin with; auto means the token that ends texts")
                 .range(0, 1000000000)
                 .word(-1, "auto")
@@ -191,138 +207,36 @@ struct SourceConfig {
   }
 };
 
-namespace detail {
-// With the names of the lists.
-std::string positions_help();
-std::string attention_help();
-}  // namespace detail
-
 // Throws UsageError for inconsistent fields of a stack.
 void check_transformer(const TransformerConfig& config, const AttentionSupport& needed);
 // Throws UsageError for a stack that cannot have a memory of so many positions of earlier sequences.
 void check_memory(const TransformerConfig& config, Index memory);
 
-// Visits fields of any architecture through one function for each kind of value.
-class FieldVisitor {
- public:
-  virtual ~FieldVisitor() = default;
-  virtual void operator()(const Field& field, bool& value) = 0;
-  virtual void operator()(const Field& field, Index& value) = 0;
-  virtual void operator()(const Field& field, double& value) = 0;
-  virtual void operator()(const Field& field, std::string& value) = 0;
-};
-
-class ModelConfig {
+// The configuration of some architecture of architectures.def.
+class ModelConfig : public KindOf<CommonConfig> {
  public:
   // The defaults of the first architecture of the list.
-  ModelConfig();
+  ModelConfig() = default;
+  ModelConfig(const KindOf<CommonConfig>& kind) : KindOf(kind) {}
+  template <class Own>
+  requires std::derived_from<Own, CommonConfig> ModelConfig(const Own& own) : KindOf(own) {}
   // The defaults of the architecture of that name. Throws UsageError that lists them.
-  static ModelConfig of(const std::string& arch);
-  // An architecture's own configuration, which has its name as `arch_name`.
-  template <class Config>
-  requires std::derived_from<Config, CommonConfig> ModelConfig(const Config& config)
-      : own_(std::make_unique<Holder<Config>>(config)) {}
+  static ModelConfig of(const std::string& arch) { return kinds<CommonConfig>().find(arch).defaults; }
 
-  ModelConfig(const ModelConfig& other) : own_(other.own_->copy()) {}
-  ModelConfig& operator=(const ModelConfig& other) {
-    own_ = other.own_->copy();
-    return *this;
-  }
-  bool operator==(const ModelConfig& other) const;
-
-  std::string arch() const { return own_->arch(); }
-  const CommonConfig* operator->() const { return &own_->common(); }
-  CommonConfig* operator->() { return &own_->common(); }
-
-  // The configuration of this architecture; null if it is another one.
-  template <class Config>
-  const Config* as() const {
-    return dynamic_cast<const Config*>(&own_->common());
-  }
-  template <class Config>
-  Config* as() {
-    return dynamic_cast<Config*>(&own_->common());
-  }
-
-  // Calls visitor(Field, value) for the fields of the architecture, without `arch`.
-  void visit_own(FieldVisitor& visitor) { own_->visit(visitor); }
+  std::string arch() const { return name(); }
 
   // `arch`, which makes the rest what it says, then the fields of the architecture.
   template <class Self, class Visitor>
-  static void visit(Self& self, Visitor& visitor);
-
-  // Throws UsageError for fields out of range and for inconsistent ones (width not divisible by heads, …).
-  void check() const;
+  static void visit(Self& self, Visitor& visitor) {
+    visit_named(arch_field(), self, visitor);
+  }
 
  private:
-  struct Own {
-    virtual ~Own() = default;
-    virtual std::unique_ptr<Own> copy() const = 0;
-    virtual std::string arch() const = 0;
-    virtual CommonConfig& common() = 0;
-    virtual void visit(FieldVisitor& visitor) = 0;
-    virtual void check() const = 0;
-  };
-  template <class Config>
-  struct Holder final : Own {
-    explicit Holder(const Config& config) : value(config) {}
-    std::unique_ptr<Own> copy() const override { return std::make_unique<Holder>(value); }
-    std::string arch() const override { return Config::arch_name; }
-    CommonConfig& common() override { return value; }
-    void visit(FieldVisitor& visitor) override { Config::visit(value, visitor); }
-    void check() const override {
-      check_ranges(value);
-      value.check();
-    }
-    Config value;
-  };
-
-  std::unique_ptr<Own> own_;
-};
-
-// The field that names the architecture.
-Field arch_field();
-
-namespace detail {
-
-// A visitor of any kind as a FieldVisitor.
-template <class Visitor, bool constant>
-class Erased final : public FieldVisitor {
- public:
-  explicit Erased(Visitor& visitor) : visitor_(visitor) {}
-  void operator()(const Field& field, bool& value) override { pass_on(field, value); }
-  void operator()(const Field& field, Index& value) override { pass_on(field, value); }
-  void operator()(const Field& field, double& value) override { pass_on(field, value); }
-  void operator()(const Field& field, std::string& value) override { pass_on(field, value); }
-
- private:
-  template <class T>
-  void pass_on(const Field& field, T& value) {
-    if constexpr (constant) {
-      visitor_(field, std::as_const(value));
-    } else {
-      visitor_(field, value);
-    }
+  // The field that names the architecture.
+  static Field arch_field() {
+    return Field("arch", "architecture").one_of(kinds<CommonConfig>().names()).takes("NAME").essential();
   }
-  Visitor& visitor_;
 };
-
-}  // namespace detail
-
-template <class Self, class Visitor>
-void ModelConfig::visit(Self& self, Visitor& visitor) {
-  constexpr bool constant = std::is_const_v<Self>;
-  detail::Erased<Visitor, constant> erased(visitor);
-  std::string arch = self.arch();
-  if constexpr (constant) {
-    visitor(arch_field(), std::as_const(arch));
-    ModelConfig(self).visit_own(erased);
-  } else {
-    visitor(arch_field(), arch);
-    if (arch != self.arch()) self = ModelConfig::of(arch);
-    self.visit_own(erased);
-  }
-}
 
 }  // namespace heddle::models
 
@@ -364,7 +278,8 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
               .takes("ORDER"),
           self.block);
   visitor(Field("norm_epsilon", "added to the variance").above(0, 1).takes("X"), self.norm_epsilon);
-  visitor(Field("positions", detail::positions_help()).takes("NAME"), self.positions);
+  visitor(Field("positions", "position scheme").takes("NAME[:KEY=VALUE,...]").named_in(position_schemes),
+          self.positions);
   visitor(Field("context",
                 "number of positions that the model can hold; auto means unlimited or, for learned positions, the "
                 "length of a training window")
@@ -373,14 +288,15 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
               .takes("N")
               .essential(),
           self.context);
-  visitor(Field("attention", detail::attention_help()).takes("NAME"), self.attention);
+  visitor(Field("attention", "attention variant").takes("NAME[:KEY=VALUE,...]").named_in(attention_variants),
+          self.attention);
   visitor(Field("window", "attend to at most N positions before, and in encoders after, each")
               .range(1, 10000000)
               .word(0, "all")
               .takes("N"),
           self.window);
-  visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
-  visitor(Field("attention_bias", "projections of attention without biases"), self.attention_bias);
+  visitor(Field("bias", "biases of linear layers and layer norms"), self.bias);
+  visitor(Field("attention_bias", "biases of the projections of attention, with `bias`"), self.attention_bias);
   visitor(
       Field("projections",
             "how heads get queries, keys and values: matrices of the whole width, of each head's own part of it, or "
@@ -388,7 +304,7 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
           .one_of(names_of<Projections>())
           .takes("KIND"),
       self.projections);
-  visitor(Field("attention_output", "no output projection of attention: the heads' results, side by side"),
+  visitor(Field("attention_output", "output projection of attention; without it, the heads' results side by side"),
           self.attention_output);
   visitor(
       Field("layer_dropout",

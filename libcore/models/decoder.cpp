@@ -170,7 +170,7 @@ DecoderConfig transformer_xl_of_words() {
 
 }  // namespace
 
-void DecoderConfig::check() const {
+void DecoderConfig::validate() const {
   AttentionSupport all = needed;
   all.window = memory > 0;
   check_transformer(*this, all);

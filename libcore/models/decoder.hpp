@@ -7,10 +7,10 @@
 namespace heddle::models {
 
 struct DecoderConfig : TransformerConfig {
-  static constexpr const char* arch_name = "decoder";
+  static constexpr const char* kind_name = "decoder";
   Index memory = 0;
 
-  void check() const;
+  void validate() const override;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

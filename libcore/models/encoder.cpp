@@ -30,7 +30,7 @@ heads::MaskedLanguageModel head_for(const Scope& scope, const EncoderConfig& con
 }
 
 // Positions that embeddings have are shared; others act in the generator's own attention.
-std::shared_ptr<const Positions> own_positions(const nn::Embeddings& shared, const Scope& embedding,
+std::shared_ptr<const Positions> own_positions(const nn::InputEmbeddings& shared, const Scope& embedding,
                                                const TransformerConfig& generator) {
   if (shared.positions().is_absolute()) return nullptr;
   return make_positions(generator.positions, embedding / "position",
@@ -121,8 +121,10 @@ TransformerConfig EncoderConfig::generator() const {
   TransformerConfig result = *this;
   result.width = generator_width;
   if (generator_layers > 0) result.layers = generator_layers, result.distinct_layers = 0;
-  if (ffn_width > 0) result.ffn_width = std::max<Index>(1, ffn_width * generator_width / width);
+  const bool has_usual = ffn_width == 0 || ffn_width == usual_inner_width();
+  result.ffn_width = has_usual ? 0 : std::max<Index>(1, ffn_width * generator_width / width);
   result.kv_heads = 0;
+  if (head_width * heads == width) result.head_width = 0;
   result.heads = std::max<Index>(1, heads * generator_width / width);
   while (generator_width % result.heads != 0) --result.heads;
   return result;
@@ -139,17 +141,17 @@ void EncoderConfig::spell_out() {
   if (has_generator() && generator_layers == 0) generator_layers = layers;
 }
 
-void EncoderConfig::check() const {
+void EncoderConfig::validate() const {
   check_transformer(*this, {});
   if (has_generator()) {
-    heddle::check<UsageError>(!next_sentence, "`next_sentence` is not for models with a generator; ",
-                              "leave out one of `next_sentence` and `generator_width`");
+    check<UsageError>(!next_sentence, "`next_sentence` is not for models with a generator; ",
+                      "leave out one of `next_sentence` and `generator_width`");
     naming_errors(concatenate("`generator_width` = ", generator_width), [&] { check_transformer(generator(), {}); });
   }
-  heddle::check<UsageError>(has_generator() || generator_layers == 0, "`generator_layers` = ", generator_layers,
-                            ": the model has no generator; give `generator_width`");
-  heddle::check<UsageError>(!next_sentence || (pooler && segments >= 2),
-                            "`next_sentence` needs a pooler and at least 2 segments");
+  check<UsageError>(has_generator() || generator_layers == 0, "`generator_layers` = ", generator_layers,
+                    ": the model has no generator; give `generator_width`");
+  check<UsageError>(!next_sentence || (pooler && segments >= 2),
+                    "`next_sentence` needs a pooler and at least 2 segments");
 }
 
 Encoder::Encoder(const EncoderConfig& config, ParameterSource weights)

@@ -10,7 +10,7 @@
 namespace heddle::models {
 
 struct EncoderConfig : TransformerConfig {
-  static constexpr const char* arch_name = "encoder";
+  static constexpr const char* kind_name = "encoder";
   // Of the shapes tried, the one that learned most in half an hour on one core (README.md has the results).
   EncoderConfig();
   // The layers of Devlin et al. 2019, "BERT", whose sizes remain to be set.
@@ -29,7 +29,7 @@ struct EncoderConfig : TransformerConfig {
   TransformerConfig generator() const;
   void prepare_for(std::string_view role) override;
   void spell_out() override;
-  void check() const;
+  void validate() const override;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

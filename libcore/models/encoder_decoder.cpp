@@ -16,9 +16,9 @@ double token_stddev(const EncoderDecoderConfig& config) {
   return config.scale_logits ? 1 : 1 / std::sqrt(static_cast<double>(config.width));
 }
 
-nn::EmbeddingsOptions embeddings_of(const EncoderDecoderConfig& config, Index vocab,
-                                    const std::optional<nn::Embedding>& shared, bool causal) {
-  nn::EmbeddingsOptions options = embeddings_options(config, causal);
+nn::InputEmbeddingsOptions embeddings_of(const EncoderDecoderConfig& config, Index vocab,
+                                         const std::optional<nn::Embedding>& shared, bool causal) {
+  nn::InputEmbeddingsOptions options = embeddings_options(config, causal);
   options.vocab = vocab;
   options.stddev = token_stddev(config);
   options.position_shape.stddev = 1 / std::sqrt(static_cast<double>(config.width));
@@ -138,11 +138,11 @@ EncoderDecoderConfig::EncoderDecoderConfig() {
   positions = "sinusoidal";
 }
 
-void EncoderDecoderConfig::check() const {
+void EncoderDecoderConfig::validate() const {
   check_transformer(*this, needed_by_decoder);
-  heddle::check<UsageError>(distinct_layers == 0 || encoder_of(*this).layers % distinct_layers == 0,
-                            "`encoder_layers` = ", encoder_layers,
-                            " is not a multiple of `distinct_layers` = ", distinct_layers);
+  check<UsageError>(distinct_layers == 0 || encoder_of(*this).layers % distinct_layers == 0,
+                    "`encoder_layers` = ", encoder_layers,
+                    " is not a multiple of `distinct_layers` = ", distinct_layers);
   check_vocabularies(vocab_size);
 }
 

@@ -10,12 +10,12 @@ namespace heddle::models {
 
 // `layers` and all that describes blocks hold for both stacks.
 struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
-  static constexpr const char* arch_name = "encoder-decoder";
+  static constexpr const char* kind_name = "encoder-decoder";
   bool scale_logits = false;
   bool logit_bias = false;
 
   EncoderDecoderConfig();
-  void check() const;
+  void validate() const override;
   void fit_vocabularies(const Vocabularies& vocabularies) override {
     fit_both(vocabularies, vocab_size);
     TransformerConfig::fit_vocabularies(vocabularies);
@@ -77,7 +77,7 @@ class EncoderDecoder : public Model,
 
   EncoderDecoderConfig config_;
   std::optional<nn::Embedding> shared_;
-  nn::Embeddings source_embeddings_, target_embeddings_;
+  nn::InputEmbeddings source_embeddings_, target_embeddings_;
   Stack encoder_, decoder_;
   heads::LanguageModel head_;
 };

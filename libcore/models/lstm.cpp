@@ -10,22 +10,19 @@ namespace heddle::models {
 namespace {
 
 struct LstmConfig : CommonConfig {
-  static constexpr const char* arch_name = "lstm";
+  static constexpr const char* kind_name = "lstm";
   Index layers = 2;
   Index width = 128;
   std::string cell = "lstm";
   bool tie_embeddings = true;
 
-  void check() const {}
-
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
     visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
-    visitor(Field("cell", "recurrent cell; of `arch` = rnn the default is gru").one_of(ops::cell_names()).takes("NAME"),
-            self.cell);
+    visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
     CommonConfig::visit(self, visitor);
-    visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);
+    visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }
 };
 

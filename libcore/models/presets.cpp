@@ -20,6 +20,15 @@ std::vector<std::string> preset_names() {
   return names;
 }
 
+const std::vector<NameHelp>& described_presets() {
+  static const std::vector<NameHelp> list = [] {
+    std::vector<NameHelp> all;
+    for (const Preset& entry : presets()) all.push_back({entry.name, entry.summary});
+    return all;
+  }();
+  return list;
+}
+
 const ModelConfig& preset(const std::string& name) {
   for (const Preset& entry : presets()) {
     if (entry.name == name) return entry.config;

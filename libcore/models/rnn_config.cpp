@@ -22,8 +22,18 @@ std::string RnnConfig::readout_kind() const {
   return has_context_input() ? "maxout" : "state";
 }
 
-void RnnConfig::check() const {
-  const auto refuse = [](bool wrong, const auto&... parts) { heddle::check<UsageError>(!wrong, parts...); };
+void RnnConfig::spell_out() {
+  CommonConfig::spell_out();
+  readout = readout_kind();
+  const Index read_out = output_width();
+  embedding_width = embedding();
+  readout_width = read_out;
+  encoder_width = annotation_width();
+  encoder_layers = encoder_depth();
+}
+
+void RnnConfig::validate() const {
+  const auto refuse = [](bool wrong, const auto&... parts) { check<UsageError>(!wrong, parts...); };
   check_vocabularies(vocab_size);
   check_source_encoder(*this);
   refuse(has_attention() && !has_annotations(), "`source_attention` = ", source_attention, ": the encoder ",

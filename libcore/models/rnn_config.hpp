@@ -18,7 +18,7 @@ std::string source_encoder_help();
 //   Bahdanau et al. 2015   source_attention=additive
 //   Luong et al. 2015      source_attention=dot or bilinear, input_feeding=yes, bidirectional=no, cell=lstm
 struct RnnConfig : CommonConfig, SourceConfig {
-  static constexpr const char* arch_name = "rnn";
+  static constexpr const char* kind_name = "rnn";
   Index layers = 1;
   Index width = 256;
   Index embedding_width = 0;  // 0: width
@@ -53,7 +53,8 @@ struct RnnConfig : CommonConfig, SourceConfig {
   std::string readout_kind() const;
   Index output_width() const { return readout_width > 0 ? readout_width : embedding(); }
 
-  void check() const;
+  void validate() const override;
+  void spell_out() override;
   void fit_vocabularies(const Vocabularies& vocabularies) override {
     fit_both(vocabularies, vocab_size);
     CommonConfig::fit_vocabularies(vocabularies);
@@ -80,7 +81,7 @@ struct RnnConfig : CommonConfig, SourceConfig {
             self.readout_width);
     visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
     visitor(Field("source_encoder", detail::source_encoder_help()).takes("NAME"), self.source_encoder);
-    visitor(Field("bidirectional", "a recurrent encoder that reads the source in one direction"), self.bidirectional);
+    visitor(Field("bidirectional", "a recurrent encoder that reads the source in both directions"), self.bidirectional);
     visitor(Field("reverse_source", "a recurrent encoder that reads the source from its end to its beginning"),
             self.reverse_source);
     visitor(Field("source_attention", "scores of the decoder's attention to the source; none: a fixed context vector")
@@ -97,10 +98,10 @@ struct RnnConfig : CommonConfig, SourceConfig {
                 .one_of({"auto", "maxout", "tanh", "state"})
                 .takes("NAME"),
             self.readout);
-    visitor(Field("bias", "linear layers and layer norms without biases"), self.bias);
+    visitor(Field("bias", "biases of linear layers and layer norms"), self.bias);
     CommonConfig::visit(self, visitor);
     SourceConfig::visit(self, visitor);
-    visitor(Field("tie_embeddings", "separate output matrix instead of the token embeddings"), self.tie_embeddings);
+    visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }
 };
 

@@ -57,11 +57,11 @@ nn::NormOptions norm_options(const StackConfig& config) {
   return {from_text<NormKind>(config.norm), config.norm_epsilon, bias_of(config)};
 }
 
-nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal, Index width) {
+nn::InputEmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal, Index width) {
   if (width == 0) width = config.width;
   const HeadShape shape = config.head_shape();
   const std::optional<Index> context = config.max_positions();
-  nn::EmbeddingsOptions options{
+  nn::InputEmbeddingsOptions options{
       .vocab = config.vocab_size,
       .width = width,
       .stddev = embedding_stddev,
@@ -163,7 +163,7 @@ Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, co
   return x;
 }
 
-StackView Stack::view(const std::string& name, const StackConfig& config, const nn::Embeddings& embeddings,
+StackView Stack::view(const std::string& name, const StackConfig& config, const nn::InputEmbeddings& embeddings,
                       bool causal) const {
   StackView result{.name = name,
                    .attention = config.attention,

@@ -7,7 +7,7 @@
 
 #include "libcore/models/config.hpp"
 #include "libcore/models/roles.hpp"
-#include "libcore/nn/embeddings.hpp"
+#include "libcore/nn/input_embeddings.hpp"
 
 namespace heddle::models {
 
@@ -16,7 +16,7 @@ double projection_stddev(Index width);
 
 nn::NormOptions norm_options(const StackConfig& config);
 // Of a stack whose tokens see those before them alone, or all; their width is that of the stack unless it is given.
-nn::EmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal, Index width = 0);
+nn::InputEmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal, Index width = 0);
 // From a width of embeddings to that of the stack; none where they are equal (0: equal).
 std::optional<nn::Linear> embedding_projection(const Scope& embedding, const StackConfig& config, Index width);
 inline nn::Bias bias_of(const StackConfig& config) {
@@ -92,7 +92,7 @@ class Stack {
   void attention_maps(Variable x, const Mask& mask, const MapsOptions& options, const StackContext& context = {}) const;
 
   // Its attention, with the positions that its tokens get from these embeddings; the configuration is the stack's own.
-  StackView view(const std::string& name, const StackConfig& config, const nn::Embeddings& embeddings,
+  StackView view(const std::string& name, const StackConfig& config, const nn::InputEmbeddings& embeddings,
                  bool causal) const;
 
   // Whether its attention can have a window, as a memory needs it.

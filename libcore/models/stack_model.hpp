@@ -39,7 +39,7 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
   StackModel(StackModel&&) = default;
 
   const TransformerConfig& transformer() const { return transformer_; }
-  const nn::Embeddings& embeddings() const { return embeddings_; }
+  const nn::InputEmbeddings& embeddings() const { return embeddings_; }
   const Stack& stack() const { return stack_; }
   // Tokens with their positions and segments: [batch, time, embedding width].
   Variable look_up(const Sequences& sequences) const;
@@ -54,7 +54,7 @@ class StackModel : public Model, public virtual ContextualVectors, public Attent
 
   TransformerConfig transformer_;
   bool causal_, relative_segments_;
-  nn::Embeddings embeddings_;
+  nn::InputEmbeddings embeddings_;
   std::optional<nn::Linear> projection_;  // of embeddings to the width of the stack
   Stack stack_;
 };

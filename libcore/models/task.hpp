@@ -66,10 +66,8 @@ struct TaskConfig {
   std::vector<Index> label_counts{};  // of the training examples, in order of ids; empty: not known
   std::vector<std::string> words{};   // label: those whose most frequent tag is not that of all words
   std::vector<Index> word_tags{};     // of each of these words
-  // Hashes of the training texts, by which copies among others are found: as numbers without a sign the least ones of
-  // all, all of them where they are fewer than most_text_keys; empty: not known.
+  // Hashes of training texts, by which their copies are found, as numbers without a sign; empty: not known.
   std::vector<Index> text_keys{};
-  static constexpr std::size_t most_text_keys = 65536;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

@@ -36,7 +36,7 @@ TwoStreamConfig xlnet_base() {
 
 }  // namespace
 
-void TwoStreamConfig::check() const {
+void TwoStreamConfig::validate() const {
   check_transformer(*this, needed_by(*this));
 }
 

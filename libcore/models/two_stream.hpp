@@ -8,17 +8,17 @@
 namespace heddle::models {
 
 struct TwoStreamConfig : TransformerConfig {
-  static constexpr const char* arch_name = "two-stream";
+  static constexpr const char* kind_name = "two-stream";
   bool relative_segments = true;
 
   TwoStreamConfig() { positions = "transformer-xl"; }
   bool has_segments() const override { return relative_segments || segments > 1; }
-  void check() const;
+  void validate() const override;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     TransformerConfig::visit(self, visitor);
-    visitor(Field("relative_segments", "attention without a term for tokens of the same segment and of different ones"),
+    visitor(Field("relative_segments", "a term of attention for tokens of the same segment and of different ones"),
             self.relative_segments);
   }
 };

@@ -1,4 +1,5 @@
-// The two passes of fused attention. Tasks are cut by the shapes alone. Inside ops/attention*.cpp only.
+// The two passes of fused attention. Tasks are cut by the shapes alone. Inside ops/attention_*.cpp and
+// ops/fused_attention.cpp only.
 #pragma once
 
 #include <algorithm>

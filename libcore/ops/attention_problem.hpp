@@ -1,7 +1,7 @@
 // One call of fused attention: its tensors, sizes and options, checked. Inside operations of attention only.
 #pragma once
 
-#include "libcore/ops/attention.hpp"
+#include "libcore/ops/fused_attention.hpp"
 #include "libcore/tensor/matrix.hpp"
 
 namespace heddle::ops {

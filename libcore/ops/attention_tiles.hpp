@@ -1,5 +1,5 @@
 // Tiles of scores: which tiles a mask leaves, and how their scores are computed, biased and masked.
-// Inside ops/attention*.cpp only.
+// Inside ops/attention_*.cpp and ops/fused_attention.cpp only.
 #pragma once
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include <utility>
 
 #include "libcore/text/cuts.hpp"
-#include "libcore/text/encoder.hpp"
 #include "libcore/text/merges.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/word_cache.hpp"
 
 namespace heddle::text {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "libcore/text/encoder.hpp"
 #include "libcore/text/merges.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/scored_merges.hpp"
 #include "libcore/text/segments.hpp"
 #include "libcore/text/spaced_words.hpp"

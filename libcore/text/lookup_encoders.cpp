@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "libcore/base/strings.hpp"
-#include "libcore/text/encoder.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/pretokenizer.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "libcore/base/error.hpp"
-#include "libcore/text/encoder.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/spelling.hpp"
 
 namespace heddle::text {

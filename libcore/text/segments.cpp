@@ -5,7 +5,7 @@
 #include <string>
 
 #include "libcore/base/error.hpp"
-#include "libcore/text/encoder.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/spelling.hpp"
 
 namespace heddle::text {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "libcore/base/real.hpp"
-#include "libcore/text/encoder.hpp"
 #include "libcore/text/offsets.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/special_tokens.hpp"
 #include "libcore/text/text_error.hpp"
 #include "libcore/text/tokenizer_model.hpp"

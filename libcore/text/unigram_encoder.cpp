@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "libcore/text/cuts.hpp"
-#include "libcore/text/encoder.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/segments.hpp"
 #include "libcore/text/spaced_words.hpp"
 #include "libcore/text/viterbi.hpp"

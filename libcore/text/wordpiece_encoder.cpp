@@ -5,7 +5,7 @@
 #include <string>
 
 #include "libcore/text/basic_words.hpp"
-#include "libcore/text/encoder.hpp"
+#include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 

@@ -1,5 +1,5 @@
 // Adadelta: v = rho v + (1 - rho) g^2, d = sqrt(u + eps) / sqrt(v + eps) g, u = rho u + (1 - rho) d^2, w -= r d, with
-// g + decay w for g. rho is beta2 here, 0.95 in the papers, eps 1e-6 and the rate r 1.
+// g + decay w for g. In the papers the rate r is 1.
 // Source: Zeiler 2012, "ADADELTA: an adaptive learning rate method", algorithm 1; Bahdanau et al. 2015 (SPEC 5.4).
 #include <cmath>
 
@@ -33,30 +33,47 @@ HEDDLE_KERNEL void update_elements(const AdadeltaConstants& c, Real* w, const Re
 
 class Adadelta : public Optimizer {
  public:
-  Adadelta(const OptimizerOptions& options, Parameters& parameters)
-      : options_(options), slices_(parameters, {"v", "u"}) {}
+  Adadelta(double rho, double epsilon, double weight_decay, Parameters& parameters)
+      : rho_(rho), epsilon_(epsilon), weight_decay_(weight_decay), slices_(parameters, {"v", "u"}) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
   void update(const UpdateStep& step) override {
     slices_.for_each(Idle::moves, [&](const Slice& slice) {
-      const AdadeltaConstants constants{static_cast<Real>(options_.beta2), static_cast<Real>(options_.epsilon),
-                                        static_cast<Real>(step.learning_rate) * slice.rate,
-                                        slice.decays ? static_cast<Real>(options_.decay()) : Real(0),
-                                        static_cast<Real>(step.gradient_scale)};
+      const AdadeltaConstants constants{
+          static_cast<Real>(rho_), static_cast<Real>(epsilon_), static_cast<Real>(step.learning_rate) * slice.rate,
+          slice.decays ? static_cast<Real>(weight_decay_) : Real(0), static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, {slice.state[0], slice.state[1]}, slice.count);
     });
   }
 
  private:
-  OptimizerOptions options_;
+  double rho_, epsilon_, weight_decay_;
   Slices slices_;
+};
+
+struct AdadeltaSettings final : OptimizerSettings {
+  static constexpr const char* kind_name = "adadelta";
+  double rho = 0.95, epsilon = 1e-6;  // the papers'
+
+  double usual_rate() const override { return 1; }
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    return std::make_unique<Adadelta>(rho, epsilon, weight_decay, parameters);
+  }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("rho", "decay of the squared gradients and of the squared steps").range(0, 0.999999).takes("X"),
+            self.rho);
+    visitor(Field("epsilon", "added under both roots").above(0, 1).takes("X"), self.epsilon);
+    OptimizerSettings::visit(self, visitor);
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adadelta(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Adadelta>(options, parameters);
+OptimizerChoice adadelta_defaults() {
+  return AdadeltaSettings();
 }
 
 }  // namespace heddle::training

@@ -24,28 +24,44 @@ HEDDLE_KERNEL void update_elements(const AdagradConstants& c, Real* w, const Rea
 
 class Adagrad : public Optimizer {
  public:
-  Adagrad(const OptimizerOptions& options, Parameters& parameters) : options_(options), slices_(parameters, {"v"}) {}
+  Adagrad(double epsilon, double weight_decay, Parameters& parameters)
+      : epsilon_(epsilon), weight_decay_(weight_decay), slices_(parameters, {"v"}) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
   void update(const UpdateStep& step) override {
-    slices_.for_each(options_.decay() > 0 ? Idle::decays : Idle::stays, [&](const Slice& slice) {
-      const AdagradConstants constants{
-          static_cast<Real>(options_.epsilon), static_cast<Real>(step.learning_rate) * slice.rate,
-          slice.decays ? static_cast<Real>(options_.decay()) : Real(0), static_cast<Real>(step.gradient_scale)};
+    slices_.for_each(weight_decay_ > 0 ? Idle::decays : Idle::stays, [&](const Slice& slice) {
+      const AdagradConstants constants{static_cast<Real>(epsilon_), static_cast<Real>(step.learning_rate) * slice.rate,
+                                       slice.decays ? static_cast<Real>(weight_decay_) : Real(0),
+                                       static_cast<Real>(step.gradient_scale)};
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);
     });
   }
 
  private:
-  OptimizerOptions options_;
+  double epsilon_, weight_decay_;
   Slices slices_;
+};
+
+struct AdagradSettings final : OptimizerSettings {
+  static constexpr const char* kind_name = "adagrad";
+  double epsilon = 1e-8;
+
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    return std::make_unique<Adagrad>(epsilon, weight_decay, parameters);
+  }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("epsilon", "added to the root of the sum of squares").above(0, 1).takes("X"), self.epsilon);
+    OptimizerSettings::visit(self, visitor);
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adagrad(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Adagrad>(options, parameters);
+OptimizerChoice adagrad_defaults() {
+  return AdagradSettings();
 }
 
 }  // namespace heddle::training

@@ -33,51 +33,73 @@ HEDDLE_KERNEL void update_elements(const AdamConstants& c, Real* w, const Real* 
 
 class Adam : public Optimizer {
  public:
-  Adam(const OptimizerOptions& options, DecayOf decay, Slices slices)
-      : options_(options), decay_(decay), slices_(std::move(slices)) {}
+  Adam(const AdamSettings& settings, DecayOf decay, Slices slices)
+      : beta1_(settings.beta1),
+        beta2_(settings.beta2),
+        epsilon_(settings.epsilon),
+        weight_decay_(settings.weight_decay),
+        decay_(decay),
+        slices_(std::move(slices)) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
   void update(const UpdateStep& step) override {
     const auto t = static_cast<double>(step.step + 1);
-    const AdamConstants common{static_cast<Real>(options_.beta1),
-                               static_cast<Real>(options_.beta2),
-                               static_cast<Real>(options_.epsilon),
+    const AdamConstants common{static_cast<Real>(beta1_),
+                               static_cast<Real>(beta2_),
+                               static_cast<Real>(epsilon_),
                                static_cast<Real>(step.learning_rate),
                                0,
                                0,
                                static_cast<Real>(step.gradient_scale),
-                               static_cast<Real>(1 / (1 - std::pow(options_.beta1, t))),
-                               static_cast<Real>(1 / (1 - std::pow(options_.beta2, t)))};
+                               static_cast<Real>(1 / (1 - std::pow(beta1_, t))),
+                               static_cast<Real>(1 / (1 - std::pow(beta2_, t)))};
     slices_.for_each(Idle::moves, [&](const Slice& slice) {
       AdamConstants constants = common;
       constants.rate *= slice.rate;
       if (slice.decays) {
-        (decay_ == DecayOf::weights ? constants.decay : constants.coupled_decay) = static_cast<Real>(options_.decay());
+        (decay_ == DecayOf::weights ? constants.decay : constants.coupled_decay) = static_cast<Real>(weight_decay_);
       }
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.state[1], slice.count);
     });
   }
 
  private:
-  OptimizerOptions options_;
+  double beta1_, beta2_, epsilon_, weight_decay_;
   DecayOf decay_;
   Slices slices_;
 };
 
+struct AdamW final : AdamSettings {
+  static constexpr const char* kind_name = "adamw";
+  AdamW() { weight_decay = 0.1; }
+
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    return std::make_unique<Adam>(*this, DecayOf::weights, Slices(parameters, {"m", "v"}));
+  }
+};
+
+struct CoupledDecay final : AdamSettings {
+  static constexpr const char* kind_name = "adam";
+
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    return std::make_unique<Adam>(*this, DecayOf::gradient, Slices(parameters, {"m", "v"}));
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adamw_of(const OptimizerOptions& options, Parameters& parameters,
-                                         bool (*takes)(const Parameter&)) {
-  return std::make_unique<Adam>(options, DecayOf::weights, Slices(parameters, {"m", "v"}, takes));
+std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters,
+                                      bool (*takes)(const Parameter&)) {
+  return std::make_unique<Adam>(settings, DecayOf::weights, Slices(parameters, {"m", "v"}, takes));
 }
 
-std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Adam>(options, DecayOf::weights, Slices(parameters, {"m", "v"}));
+OptimizerChoice adamw_defaults() {
+  return AdamW();
 }
 
-std::unique_ptr<Optimizer> make_adam(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Adam>(options, DecayOf::gradient, Slices(parameters, {"m", "v"}));
+OptimizerChoice adam_defaults() {
+  return CoupledDecay();
 }
 
 }  // namespace heddle::training

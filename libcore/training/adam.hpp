@@ -1,4 +1,4 @@
-// AdamW for rules that use it for a part of the parameters.
+// What Adam and the rules that are made of it have in common.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,20 @@
 
 namespace heddle::training {
 
-// AdamW over those parameters that are taken.
-std::unique_ptr<Optimizer> make_adamw_of(const OptimizerOptions& options, Parameters& parameters,
-                                         bool (*takes)(const Parameter&));
+struct AdamSettings : OptimizerSettings {
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-8;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("beta1", "decay of the first moment").range(0, 0.999999).takes("X"), self.beta1);
+    visitor(Field("beta2", "decay of the second moment").range(0, 0.999999).takes("X"), self.beta2);
+    visitor(Field("epsilon", "added to the square root of the second moment").above(0, 1).takes("X"), self.epsilon);
+    OptimizerSettings::visit(self, visitor);
+  }
+};
+
+// AdamW over those parameters that are taken, for rules that use it for a part of them.
+std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters,
+                                      bool (*takes)(const Parameter&));
 
 }  // namespace heddle::training

@@ -1,5 +1,7 @@
 #include "libcore/training/bidirectional.hpp"
 
+#include <cmath>
+
 #include "libcore/ops/concatenate.hpp"
 #include "libcore/ops/cross_entropy.hpp"
 #include "libcore/ops/gather.hpp"
@@ -107,8 +109,34 @@ BothEvaluations evaluate(const models::BidirectionalLoss& model, const data::Tok
   return sums;
 }
 
-std::unique_ptr<Objective> make_bidirectional_objective(const ObjectiveInputs& inputs) {
-  return std::make_unique<Bidirectional>(inputs);
+namespace {
+
+struct BidirectionalSettings final : ObjectiveSettings {
+  static constexpr const char* kind_name = "bidirectional";
+
+  std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    return std::make_unique<Bidirectional>(inputs);
+  }
+
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
+    refuse_memory(inputs);
+    const auto& model =
+        models::require<models::BidirectionalLoss>(inputs.model, "the bidirectional objective", inputs.model_name);
+    const BothEvaluations result = training::evaluate(model, *inputs.data.text,
+                                                      {.time = inputs.sequence_length,
+                                                       .batch_size = inputs.batch_size,
+                                                       .stop = counting_batches(inputs, inputs.batch_size)});
+    return {.tokens = result.forward.tokens + result.backward.tokens,
+            .nats = result.forward.nats + result.backward.nats,
+            .metrics = {{"forward_perplexity", std::exp(result.forward.nats_per_token())},
+                        {"backward_perplexity", std::exp(result.backward.nats_per_token())}}};
+  }
+};
+
+}  // namespace
+
+ObjectiveChoice bidirectional_defaults() {
+  return BidirectionalSettings();
 }
 
 }  // namespace heddle::training

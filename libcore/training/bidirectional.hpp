@@ -5,7 +5,7 @@
 #include "libcore/models/model.hpp"
 #include "libcore/training/causal.hpp"
 #include "libcore/training/objective.hpp"
-#include "libcore/training/options.hpp"
+#include "libcore/training/training_config.hpp"
 
 namespace heddle::training {
 

@@ -146,8 +146,34 @@ std::vector<Metric> Causal::evaluate(const std::function<bool()>& stop) const {
   return {{"loss", result.nats_per_token()}};
 }
 
-std::unique_ptr<Objective> make_causal_objective(const ObjectiveInputs& inputs) {
-  return std::make_unique<Causal>(inputs.model, *inputs.train.text, inputs.valid.text, inputs.config);
+namespace {
+
+struct CausalSettings final : ObjectiveSettings {
+  static constexpr const char* kind_name = "causal";
+
+  std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    return std::make_unique<Causal>(inputs.model, *inputs.train.text, inputs.valid.text, inputs.config);
+  }
+
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
+    const auto& model = models::require<models::TokenLoss>(inputs.model, "the causal objective", inputs.model_name);
+    check<UsageError>(inputs.memory.value_or(0) == 0 || model.remembers(),
+                      "`memory`: needs positions that are relative and attention that can have a window; ",
+                      inputs.model_name, " reads each window for itself");
+    const bool in_order = inputs.memory.value_or(model.memory()) > 0;
+    const Evaluation result = training::evaluate(model, *inputs.data.text,
+                                                 {.time = inputs.sequence_length,
+                                                  .memory = inputs.memory,
+                                                  .batch_size = inputs.batch_size,
+                                                  .stop = counting_batches(inputs, in_order ? 1 : inputs.batch_size)});
+    return {.tokens = result.tokens, .nats = result.nats, .covers_text = true};
+  }
+};
+
+}  // namespace
+
+ObjectiveChoice causal_defaults() {
+  return CausalSettings();
 }
 
 }  // namespace heddle::training

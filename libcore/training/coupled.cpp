@@ -35,9 +35,12 @@ HEDDLE_KERNEL void update_row(const RowConstants& c, const Real* roots, Real* w,
 
 class Coupled : public Optimizer {
  public:
-  Coupled(const OptimizerOptions& options, Parameters& parameters)
-      : options_(options),
-        others_(make_adamw_of(options, parameters, [](const Parameter& of) { return !of.is_output; })) {
+  Coupled(const AdamSettings& settings, Parameters& parameters)
+      : beta1_(settings.beta1),
+        beta2_(settings.beta2),
+        epsilon_(settings.epsilon),
+        weight_decay_(settings.weight_decay),
+        others_(make_adamw(settings, parameters, [](const Parameter& of) { return !of.is_output; })) {
     for (const Parameter& parameter : parameters.all()) {
       if (!parameter.is_trained() || !parameter.is_output) continue;
       const Shape& shape = parameter.value().shape();
@@ -55,7 +58,7 @@ class Coupled : public Optimizer {
   }
 
   std::string note() const override {
-    return tables_.empty() ? "--optimizer coupled is adamw here: no output embeddings are trained" : "";
+    return tables_.empty() ? "optimizer coupled is adamw here: no output embeddings are trained" : "";
   }
 
   void update(const UpdateStep& step) override {
@@ -89,7 +92,7 @@ class Coupled : public Optimizer {
       for (Index i = 0; i < width; ++i) {
         double sum = 0;
         for (Index task = 0; task < tasks; ++task) sum += sums[static_cast<std::size_t>(task * width + i)];
-        const double mean = sum / static_cast<double>(rows), beta2 = options_.beta2;
+        const double mean = sum / static_cast<double>(rows), beta2 = beta2_;
         table.v[i] = static_cast<Real>(beta2 * static_cast<double>(table.v[i]) + (1 - beta2) * mean);
       }
     });
@@ -101,16 +104,16 @@ class Coupled : public Optimizer {
     const Index rows = gradient.shape()[0], width = gradient.shape()[1];
     update_second_moment(table, gradient, step.gradient_scale);
     const auto t = static_cast<double>(step.step + 1);
-    const double rate = step.learning_rate * parameter.rate, square_correction = 1 / (1 - std::pow(options_.beta2, t));
-    const RowConstants constants{static_cast<Real>(options_.beta1), static_cast<Real>(rate),
-                                 static_cast<Real>(1 / (1 - std::pow(options_.beta1, t))),
-                                 static_cast<Real>(1 - (parameter.decay == Decay::yes ? rate * options_.decay() : 0)),
+    const double rate = step.learning_rate * parameter.rate, square_correction = 1 / (1 - std::pow(beta2_, t));
+    const RowConstants constants{static_cast<Real>(beta1_), static_cast<Real>(rate),
+                                 static_cast<Real>(1 / (1 - std::pow(beta1_, t))),
+                                 static_cast<Real>(1 - (parameter.decay == Decay::yes ? rate * weight_decay_ : 0)),
                                  static_cast<Real>(step.gradient_scale)};
     parallel_ranges(rows, rows_per_task, [&](Index begin, Index end) {
       std::vector<Real> roots(static_cast<std::size_t>(width));
       for (Index i = 0; i < width; ++i) {
         const double root = std::sqrt(static_cast<double>(table.v[i]) * square_correction);
-        roots[static_cast<std::size_t>(i)] = static_cast<Real>(root + options_.epsilon);
+        roots[static_cast<std::size_t>(i)] = static_cast<Real>(root + epsilon_);
       }
       for (Index at = begin * width; at < end * width; at += width) {
         update_row(constants, roots.data(), parameter.value().data() + at, gradient.data() + at, table.m.data() + at,
@@ -119,15 +122,24 @@ class Coupled : public Optimizer {
     });
   }
 
-  OptimizerOptions options_;
+  double beta1_, beta2_, epsilon_, weight_decay_;
   std::unique_ptr<Optimizer> others_;
   std::vector<Table> tables_;
 };
 
+struct CoupledSettings final : AdamSettings {
+  static constexpr const char* kind_name = "coupled";
+  CoupledSettings() { weight_decay = 0.1; }
+
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    return std::make_unique<Coupled>(*this, parameters);
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<Optimizer> make_coupled(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Coupled>(options, parameters);
+OptimizerChoice coupled_defaults() {
+  return CoupledSettings();
 }
 
 }  // namespace heddle::training

@@ -51,24 +51,63 @@ std::string Denoise::note() const {
                      " of fewer than two tokens left out");
 }
 
-std::unique_ptr<Objective> make_denoise_objective(const ObjectiveInputs& inputs) {
-  const auto& model = models::require<models::SequenceToSequence>(inputs.model, "the denoise objective", "training");
-  check<UsageError>(inputs.pairs.max_length == 0,
-                    "`max_length` is for pairs of texts; the denoise objective cuts text to `sequence_length`");
-  check<UsageError>(inputs.source_tokenizer == nullptr,
-                    "the denoise objective needs one tokenizer, and the model's sources have another one");
-  const data::NoiseOptions& noise = inputs.noise;
-  const data::TokenSource& train = *inputs.train.text;
-  data::PairFrames frames{{}, {}, model.start_token().value_or(0)};
-  if (inputs.tokenizer != nullptr) frames = pair_frames(model, *inputs.tokenizer, nullptr);
-  const data::NoiseVocabulary vocabulary = inputs.tokenizer != nullptr
-                                               ? data::NoiseVocabulary(*inputs.tokenizer, noise.noise, train.name())
-                                               : data::NoiseVocabulary(inputs.model.vocab_size());
-  NoisyTexts texts{noisy_pairs(model, train, vocabulary, frames, noise, inputs.config.seed), {}};
-  if (inputs.valid.text != nullptr) {
-    texts.valid.emplace(noisy_pairs(model, *inputs.valid.text, vocabulary, frames, noise));
+namespace {
+
+struct DenoiseSettings final : ObjectiveSettings {
+  static constexpr const char* kind_name = "denoise";
+  data::NoiseOptions noise;
+  Index group_tokens = 0;
+
+  void validate() const override {
+    const bool spans = noise.noise == data::NoiseKind::spans;
+    check<UsageError>(spans || !noise.random_roll, "random-roll: is for spans; leave it out");
+    check<UsageError>(!spans || noise.permute_sentences, "permute-sentences: is for infilling; leave it out");
   }
-  return std::make_unique<Denoise>(inputs.model, std::move(texts), frames, inputs.pairs, inputs.config);
+
+  std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    const auto& model = models::require<models::SequenceToSequence>(inputs.model, "the denoise objective", "training");
+    check<UsageError>(inputs.source_tokenizer == nullptr,
+                      "the denoise objective needs one tokenizer, and the model's sources have another one");
+    const data::TokenSource& train = *inputs.train.text;
+    data::PairFrames frames{{}, {}, model.start_token().value_or(0)};
+    if (inputs.tokenizer != nullptr) frames = pair_frames(model, *inputs.tokenizer, nullptr);
+    const data::NoiseVocabulary vocabulary = inputs.tokenizer != nullptr
+                                                 ? data::NoiseVocabulary(*inputs.tokenizer, noise.noise, train.name())
+                                                 : data::NoiseVocabulary(inputs.model.vocab_size());
+    NoisyTexts texts{noisy_pairs(model, train, vocabulary, frames, noise, inputs.config.seed), {}};
+    if (inputs.valid.text != nullptr) {
+      texts.valid.emplace(noisy_pairs(model, *inputs.valid.text, vocabulary, frames, noise));
+    }
+    return std::make_unique<Denoise>(inputs.model, std::move(texts), frames,
+                                     data::PairOptions{.batch_tokens = group_tokens}, inputs.config);
+  }
+
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
+    const auto& model =
+        models::require<models::SequenceToSequence>(inputs.model, "the denoise objective", inputs.model_name);
+    check<UsageError>(inputs.source_tokenizer == nullptr,
+                      "the denoise objective needs one tokenizer, and the model's sources have another one");
+    const data::PairFrames frames = pair_frames(model, inputs.tokenizer, nullptr);
+    const data::NoiseVocabulary vocabulary(inputs.tokenizer, noise.noise, inputs.model_name);
+    ObjectiveEvaluation result =
+        evaluate_pairs(inputs, noisy_pairs(model, *inputs.data.text, vocabulary, frames, noise), frames);
+    result.covers_text = false;
+    return result;
+  }
+
+  Index batch_tokens() const override { return group_tokens; }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    data::NoiseOptions::visit(self.noise, visitor);
+    visitor(data::batch_tokens_field(), self.group_tokens);
+  }
+};
+
+}  // namespace
+
+ObjectiveChoice denoise_defaults() {
+  return DenoiseSettings();
 }
 
 }  // namespace heddle::training

@@ -58,11 +58,10 @@ Variable judgements(const models::ReplacementDetector& model, const ReplacedToke
 class Detect : public WindowObjective<models::ReplacementDetector, data::MaskedWindows> {
  public:
   // Throws DataError and UsageError for tokens and models that cannot work.
-  explicit Detect(const ObjectiveInputs& inputs)
-      : WindowObjective(inputs.model, "the detection objective", inputs.config.training,
-                        inputs.masking.mask_probability,
-                        [&](const models::ReplacementDetector&) { return training_windows(inputs); }),
-        detection_(inputs.detection) {
+  Detect(const ObjectiveInputs& inputs, const data::MaskingOptions& masking, double weight)
+      : WindowObjective(inputs.model, "the detection objective", inputs.config.training, masking.probability,
+                        [&](const models::ReplacementDetector&) { return training_windows(inputs, masking); }),
+        weight_(weight) {
     if (inputs.valid.text == nullptr) return;
     valid_.emplace(evaluation_windows(role_.generator(), *inputs.valid.text, mask_vocabulary(inputs)));
   }
@@ -71,7 +70,7 @@ class Detect : public WindowObjective<models::ReplacementDetector, data::MaskedW
     data::MaskedBatch batch = windows_.batch(first, count);
     const Counts counts = counts_of(batch);
     return {counts, [this, batch = std::move(batch)](const Pass& pass, const Counts& step) {
-              return detection_loss(role_, batch, pass, step, detection_, options_.label_smoothing);
+              return detection_loss(role_, batch, pass, step, weight_, options_.label_smoothing);
             }};
   }
 
@@ -83,7 +82,7 @@ class Detect : public WindowObjective<models::ReplacementDetector, data::MaskedW
     const double replaced = predicted_ * (1 - tokens.agreement);
     const double detection =
         replaced > 0 ? -replaced * std::log(replaced) - (1 - replaced) * std::log1p(-replaced) : 0.0;
-    return tokens.entropy + detection_.detection_weight * detection;
+    return tokens.entropy + weight_ * detection;
   }
 
   bool can_evaluate() const override { return valid_.has_value(); }
@@ -102,7 +101,7 @@ class Detect : public WindowObjective<models::ReplacementDetector, data::MaskedW
 
  private:
   std::optional<data::MaskedWindows> valid_;
-  DetectionOptions detection_;
+  double weight_;
 };
 
 }  // namespace
@@ -129,13 +128,13 @@ ReplacedTokens replace_masked(const data::MaskedBatch& batch, const Tensor& logi
 }
 
 Variable detection_loss(const models::ReplacementDetector& model, const data::MaskedBatch& batch, const Pass& pass,
-                        const Counts& step, const DetectionOptions& options, double label_smoothing) {
+                        const Counts& step, double detection_weight, double label_smoothing) {
   const Variable logits = proposals(model.generator(), batch, pass);
   const ReplacedTokens text = replace_masked(batch, logits.value(), pass);
   const Variable masked =
       ops::cross_entropy(logits, batch.targets, {label_smoothing, static_cast<double>(step.targets)});
   const Variable detection = ops::binary_cross_entropy(judgements(model, text, pass), text.replaced,
-                                                       static_cast<double>(step.tokens) / options.detection_weight);
+                                                       static_cast<double>(step.tokens) / detection_weight);
   return ops::add(masked, detection);
 }
 
@@ -162,8 +161,34 @@ DetectionEvaluation evaluate_detection(const models::ReplacementDetector& model,
   return sum;
 }
 
-std::unique_ptr<Objective> make_detect_objective(const ObjectiveInputs& inputs) {
-  return std::make_unique<Detect>(inputs);
+namespace {
+
+struct DetectSettings final : ObjectiveSettings {
+  static constexpr const char* kind_name = "detect";
+  double weight = 50;
+  data::MaskingOptions masking;
+
+  std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    return std::make_unique<Detect>(inputs, masking, weight);
+  }
+  // That of the generator, as of every model that predicts masked tokens.
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override { return evaluate_masked(inputs); }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("weight", "weight of the loss of detecting replaced tokens, beside that of the generator")
+                .above(0, 1e6)
+                .formerly("detection_weight")
+                .takes("X"),
+            self.weight);
+    data::MaskingOptions::visit(self.masking, visitor);
+  }
+};
+
+}  // namespace
+
+ObjectiveChoice detect_defaults() {
+  return DetectSettings();
 }
 
 }  // namespace heddle::training

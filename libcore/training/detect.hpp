@@ -21,7 +21,7 @@ ReplacedTokens replace_masked(const data::MaskedBatch& batch, const Tensor& logi
 // The generator's loss of masked tokens, as in masked_loss(), plus weight times the mean over all tokens of the step of
 // -log p(replaced or not), in nats: [1]. No gradient flows through the choice of replacements.
 Variable detection_loss(const models::ReplacementDetector& model, const data::MaskedBatch& batch, const Pass& pass,
-                        const Counts& step, const DetectionOptions& options, double label_smoothing);
+                        const Counts& step, double detection_weight, double label_smoothing);
 
 struct DetectionEvaluation {
   MaskedEvaluation masked;                    // of the generator

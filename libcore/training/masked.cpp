@@ -44,13 +44,13 @@ data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs) {
                                      : data::MaskVocabulary(inputs.model.vocab_size());
 }
 
-data::MaskedWindows training_windows(const ObjectiveInputs& inputs,
+data::MaskedWindows training_windows(const ObjectiveInputs& inputs, const data::MaskingOptions& masking,
                                      const std::optional<data::PermutationOptions>& permutation) {
   const data::MaskVocabulary vocabulary = mask_vocabulary(inputs);
   return {checked_source(inputs.model, *inputs.train.text, vocabulary),
           vocabulary,
           {.time = inputs.model.training_length(),
-           .masking = inputs.masking,
+           .masking = masking,
            .has_segments = inputs.model.config()->has_segments(),
            .permutation = permutation,
            .seed = inputs.config.seed}};
@@ -81,7 +81,7 @@ data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, con
   return {checked_source(model, tokens, vocabulary),
           vocabulary,
           {.time = time > 0 ? time : model.training_length(),
-           .masking = {.mask_probability = 0.15},
+           .masking = {.probability = 0.15},
            .unrelated_pairs = model.has_next_sentence()}};
 }
 
@@ -102,7 +102,7 @@ MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::Mask
 }
 
 Masked::Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config)
-    : WindowObjective(model, "the masked objective", config.training, texts.masking.mask_probability,
+    : WindowObjective(model, "the masked objective", config.training, texts.masking.probability,
                       [&](const models::MaskedPredictor& role) {
                         return data::MaskedWindows(checked_source(model, texts.train, texts.vocabulary),
                                                    texts.vocabulary,
@@ -135,13 +135,44 @@ std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
   return metrics;
 }
 
-std::unique_ptr<Objective> make_masked_objective(const ObjectiveInputs& inputs) {
-  check<UsageError>(inputs.model.as<models::ReplacementDetector>() == nullptr,
-                    "`objective` = masked would train the generator alone; give `objective` = detect, or leave out "
-                    "`generator_width` for a model without one");
-  return std::make_unique<Masked>(
-      inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, mask_vocabulary(inputs), inputs.masking},
-      inputs.config);
+ObjectiveEvaluation evaluate_masked(const EvaluationInputs& inputs) {
+  refuse_memory(inputs);
+  const auto& model = models::require<models::MaskedPredictor>(inputs.model, "the masked objective", inputs.model_name);
+  const data::TokenSource& tokens = *inputs.data.text;
+  const data::MaskVocabulary vocabulary(inputs.tokenizer, tokens.name());
+  const MaskedEvaluation result = evaluate(model, evaluation_windows(model, tokens, vocabulary, inputs.sequence_length),
+                                           0, inputs.batch_size, counting_batches(inputs, inputs.batch_size));
+  ObjectiveEvaluation all{.tokens = result.tokens, .nats = result.nats, .metrics = {{"accuracy", result.accuracy()}}};
+  if (result.pairs > 0) all.metrics.push_back({"next_sentence_accuracy", result.pair_accuracy()});
+  return all;
+}
+
+namespace {
+
+struct MaskedSettings final : ObjectiveSettings {
+  static constexpr const char* kind_name = "masked";
+  data::MaskingOptions masking;
+
+  std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    check<UsageError>(inputs.model.as<models::ReplacementDetector>() == nullptr,
+                      "`objective` masked would train the generator alone; choose detect, or leave out "
+                      "`generator_width` for a model without one");
+    return std::make_unique<Masked>(
+        inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, mask_vocabulary(inputs), masking},
+        inputs.config);
+  }
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override { return evaluate_masked(inputs); }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    data::MaskingOptions::visit(self.masking, visitor);
+  }
+};
+
+}  // namespace
+
+ObjectiveChoice masked_defaults() {
+  return MaskedSettings();
 }
 
 }  // namespace heddle::training

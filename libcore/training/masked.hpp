@@ -25,7 +25,7 @@ const data::TokenSource& checked_source(const models::TokenModel& model, const d
 // Of the tokenizer that made the tokens; null: a vocabulary for measuring.
 data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs);
 // The windows to train on, masked, or in the orders of a permutation. Throws as checked_source does.
-data::MaskedWindows training_windows(const ObjectiveInputs& inputs,
+data::MaskedWindows training_windows(const ObjectiveInputs& inputs, const data::MaskingOptions& masking,
                                      const std::optional<data::PermutationOptions>& permutation = std::nullopt);
 
 struct MaskedEvaluation {
@@ -50,6 +50,9 @@ data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, con
 MaskedEvaluation evaluate(
     const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
     const std::function<bool()>& stop = [] { return false; });
+
+// The same for inputs of an objective.
+ObjectiveEvaluation evaluate_masked(const EvaluationInputs& inputs);
 
 struct MaskedTexts {
   const data::TokenSource& train;

@@ -6,18 +6,17 @@
 
 namespace heddle::training {
 
-#define HEDDLE_OBJECTIVE(name, role, data, sections, summary) \
-  std::unique_ptr<Objective> make_##name##_objective(const ObjectiveInputs& inputs);
+#define HEDDLE_OBJECTIVE(name, role, data, summary) ObjectiveChoice name##_defaults();
 #include "libcore/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
 
 namespace {
 
-struct Kind {
-  std::string name, sections, summary, needed;
+// What the list says of an objective besides its settings.
+struct Listed {
+  std::string name, needed;
   DataKind data;
   bool (*suits)(const models::Model& model);
-  std::unique_ptr<Objective> (*make)(const ObjectiveInputs& inputs);
 };
 
 template <class Role>
@@ -25,93 +24,94 @@ bool plays(const models::Model& model) {
   return model.as<Role>() != nullptr;
 }
 
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> list = {
-#define HEDDLE_OBJECTIVE(name, role, data, sections, summary) \
-  {#name,                                                     \
-   sections,                                                  \
-   summary,                                                   \
-   std::string(models::role::what),                           \
-   DataKind::data,                                            \
-   plays<models::role>,                                       \
-   make_##name##_objective},
+const std::vector<Listed>& listed() {
+  static const std::vector<Listed> list = {
+#define HEDDLE_OBJECTIVE(name, role, data, summary) \
+  {#name, std::string(models::role::what), DataKind::data, plays<models::role>},
 #include "libcore/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
   };
   return list;
 }
 
-const Kind& kind_of(const std::string& name) {
-  const auto found = std::ranges::find(kinds(), name, &Kind::name);
-  if (found == kinds().end()) throw UsageError("objective: " + not_one_of(name, objective_names()));
-  return *found;
+const Listed& listed(const ObjectiveChoice& objective) {
+  return *std::ranges::find(listed(), objective.name(), &Listed::name);
 }
 
-std::vector<std::string> objectives_for(const models::Model& model) {
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds()) {
-    if (kind.suits(model)) names.push_back(kind.name);
-  }
-  return names;
+std::vector<Listed> suitable(const models::Model& model) {
+  std::vector<Listed> suitable;
+  std::ranges::copy_if(listed(), std::back_inserter(suitable), [&](const Listed& of) { return of.suits(model); });
+  return suitable;
 }
 
 }  // namespace
 
-std::vector<std::string> objective_names() {
+std::function<bool()> counting_batches(const EvaluationInputs& inputs, Index windows) {
+  const Index time = inputs.sequence_length > 0 ? inputs.sequence_length : inputs.model.training_length();
+  const Index batches = (inputs.data.text->size() + windows * time - 1) / (windows * time);
+  return [&inputs, batches, done = Index(0)]() mutable {
+    inputs.progress(std::min(done++, batches), batches);
+    return false;
+  };
+}
+
+void refuse_memory(const EvaluationInputs& inputs) {
+  check<UsageError>(inputs.memory.value_or(0) == 0,
+                    "`memory`: needs a model that predicts next tokens, whose positions are relative and whose "
+                    "attention can have a window; ",
+                    inputs.model_name, " reads each window for itself");
+}
+
+ObjectiveChoice objective_for(const models::Model& model, std::optional<DataKind> data) {
+  const std::vector<Listed> all = suitable(model);
+  check<UsageError>(!all.empty(), "`arch` ", model.config().arch(),
+                    ": no objective of pre-training is for it; it learns from labelled examples (finetune)");
+  const auto first = std::ranges::find_if(all, [&](const Listed& of) { return of.data == data; });
+  return kinds<ObjectiveSettings>().find((first == all.end() ? all.front() : *first).name).defaults;
+}
+
+void check_suits(const ObjectiveChoice& objective, const models::Model& model) {
+  const Listed& wanted = listed(objective);
   std::vector<std::string> names;
-  for (const Kind& kind : kinds()) names.push_back(kind.name);
-  return names;
+  for (const Listed& of : suitable(model)) names.push_back(of.name);
+  check<UsageError>(wanted.suits(model), "`objective` ", wanted.name, " needs a model that ", wanted.needed,
+                    ": `arch` ", models::architectures_with(wanted.needed), "; this one supports ",
+                    names.empty() ? "none" : join(names));
 }
 
-std::string objective_summaries() {
-  std::vector<std::string> summaries;
-  for (const Kind& kind : kinds()) summaries.push_back(kind.name + ": " + kind.summary);
-  return join(summaries, "; ");
+void prepare(models::ModelConfig& config, const ObjectiveChoice& objective) {
+  config->prepare_for(listed(objective).needed);
 }
 
-std::string objective_of(const models::Model& model, const std::string& name, std::optional<DataKind> data) {
-  const std::vector<std::string> suitable = objectives_for(model);
-  if (name == "auto") {
-    check<UsageError>(!suitable.empty(), "--arch ", model.config().arch(),
-                      ": no objective of pre-training is for it; finetune --arch ", model.config().arch(),
-                      " trains it on labelled examples");
-    const auto fits = [&](const std::string& one) { return data_of(one) == data; };
-    const auto first = std::ranges::find_if(suitable, fits);
-    return first == suitable.end() ? suitable.front() : *first;
-  }
-  const Kind& kind = kind_of(name);
-  check<UsageError>(kind.suits(model), "--objective ", name, " needs a model that ", kind.needed, ": --arch ",
-                    models::architectures_with(kind.needed), "; this one supports ",
-                    suitable.empty() ? "none" : join(suitable));
-  return name;
+DataKind data_of(const ObjectiveChoice& objective) {
+  return listed(objective).data;
 }
 
-bool takes_option(const std::string& objective, const std::string& section, const std::string& option) {
-  return std::ranges::any_of(split(kind_of(objective).sections, ' '), [&](const std::string& taken) {
-    return taken == section || taken == concatenate(section, '.', option);
-  });
-}
-
-void prepare(models::ModelConfig& config, const std::string& objective) {
-  if (objective != "auto") config->prepare_for(kind_of(objective).needed);
-}
-
-DataKind data_of(const std::string& objective) {
-  return kind_of(objective).data;
-}
-
-std::unique_ptr<Objective> make_objective(const std::string& name, const ObjectiveInputs& inputs) {
-  const Kind& kind = kind_of(objective_of(inputs.model, name, inputs.train.kind()));
-  if (kind.data == DataKind::pairs) {
-    check<UsageError>(
-        inputs.train.pairs != nullptr, "--objective ", kind.name,
-        " is trained on pairs of texts; make a pairs file: tokenize --pairs SOURCE TARGET -t TOKENIZER -o "
-        "pairs.h5");
+std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs) {
+  check_suits(choice, inputs.model);
+  if (data_of(choice) == DataKind::pairs) {
+    check<UsageError>(inputs.train.pairs != nullptr, "`objective` ", choice.name(),
+                      " is trained on pairs of texts; make a pairs file of sources and targets (tokenize)");
   } else {
-    check<UsageError>(inputs.train.text != nullptr, "--objective ", kind.name,
-                      " is trained on text, not on pairs of texts; give token files or text, or another --arch");
+    check<UsageError>(inputs.train.text != nullptr, "`objective` ", choice.name(),
+                      " is trained on text, not on pairs of texts; give token files or text, or another `arch`");
   }
-  return kind.make(inputs);
+  return choice->make(inputs);
 }
 
 }  // namespace heddle::training
+
+namespace heddle {
+
+template <>
+const KindList<training::ObjectiveSettings>& kinds() {
+  static const KindList<training::ObjectiveSettings> list{"objective",
+                                                          {
+#define HEDDLE_OBJECTIVE(name, role, data, summary) {#name, summary, training::name##_defaults()},
+#include "libcore/training/objectives.def"
+#undef HEDDLE_OBJECTIVE
+                                                          }};
+  return list;
+}
+
+}  // namespace heddle

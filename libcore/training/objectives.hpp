@@ -1,19 +1,19 @@
-// The objectives of pre-training by name.
+// The objectives of pre-training by name, with their settings.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "libcore/data/masking.hpp"
-#include "libcore/data/noise.hpp"
+#include "libcore/base/kind.hpp"
 #include "libcore/data/pair_batches.hpp"
 #include "libcore/data/token_source.hpp"
 #include "libcore/models/model.hpp"
 #include "libcore/text/tokenizer.hpp"
 #include "libcore/training/objective.hpp"
-#include "libcore/training/options.hpp"
+#include "libcore/training/training_config.hpp"
 
 namespace heddle::training {
 
@@ -39,34 +39,78 @@ struct ObjectiveInputs {
   TrainingData valid{};                               // neither: nothing to evaluate on
   const text::Tokenizer* tokenizer = nullptr;         // that made the tokens; null: random tokens, for measurements
   const text::Tokenizer* source_tokenizer = nullptr;  // of the sources of pairs; null: the same
-  const data::MaskingOptions& masking;
-  const data::NoiseOptions& noise;
-  const data::PairOptions& pairs;
   const TrainingConfig& config;
-  data::PermutationOptions permutation{};
-  DetectionOptions detection{};
 };
 
+// What a trained model is evaluated on, and how.
+struct EvaluationInputs {
+  const models::Model& model;
+  std::string model_name;  // for messages
+  TrainingData data;
+  const text::Tokenizer& tokenizer;
+  const text::Tokenizer* source_tokenizer = nullptr;
+  Index sequence_length = 0;      // tokens of a window; 0: as in training
+  std::optional<Index> memory{};  // tokens before it that each token attends to across windows; none: the model's
+  Index batch_size = 8;
+  std::function<void(Index done, Index all)> progress = [](Index, Index) {};  // batches, before each
+};
+
+struct ObjectiveEvaluation {
+  Index tokens = 0;  // predicted
+  double nats = 0;   // in all
+  // Whether these tokens are all of the text, or of the targets of pairs; of a text but for its first token.
+  bool covers_text = false;
+  Index left_out = 0;             // pairs that the model cannot read
+  std::vector<Metric> metrics{};  // further ones
+
+  double nats_per_token() const { return nats / static_cast<double>(tokens); }
+};
+
+// What the settings of every objective have. An objective's own derive from it and have a visit().
+struct ObjectiveSettings {
+  virtual ~ObjectiveSettings() = default;
+  virtual void validate() const {}
+  // Throws UsageError and DataError for models and data that cannot work.
+  virtual std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const = 0;
+  // Throws UsageError for inputs that the objective has no use for.
+  virtual ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const = 0;
+  // The most tokens in a micro-batch, where they and not the number of samples limit it; 0 where samples do.
+  virtual Index batch_tokens() const { return 0; }
+
+  template <class Self, class Visitor>
+  static void visit(Self&, Visitor&) {}
+};
+
+using ObjectiveChoice = KindOf<ObjectiveSettings>;
+
+// For objectives that evaluate windows of a text: what reports each batch of `windows` of them as progress, and never
+// stops.
+std::function<bool()> counting_batches(const EvaluationInputs& inputs, Index windows);
+// Throws UsageError for a memory, which the objective's models do not have.
+void refuse_memory(const EvaluationInputs& inputs);
+
 // Lets the configuration have what models need that the objective trains, such as a generator, where it leaves this
-// open; "auto" changes nothing.
-void prepare(models::ModelConfig& config, const std::string& objective);
+// open.
+void prepare(models::ModelConfig& config, const ObjectiveChoice& objective);
 
-// Throws UsageError for a name that is not in the list, and UsageError and DataError for what does not go together.
-std::unique_ptr<Objective> make_objective(const std::string& name, const ObjectiveInputs& inputs);
+// The first of the list whose role the model has and that is trained on this kind of data, or else the first whose role
+// the model has. Throws UsageError for a model that no objective is for.
+ObjectiveChoice objective_for(const models::Model& model, std::optional<DataKind> data);
 
-// In the order of objectives.def.
-std::vector<std::string> objective_names();
-// "causal: each next token; masked: …"
-std::string objective_summaries();
+// Throws UsageError for a model that the objective is not for, with those that it is for.
+void check_suits(const ObjectiveChoice& objective, const models::Model& model);
 
-// The objective of a name for a model: for "auto" the first whose role the model has and that is trained on this kind
-// of data, or else the first whose role the model has. Throws UsageError for an unknown name and for a model that the
-// objective is not for, with those that it is for.
-std::string objective_of(const models::Model& model, const std::string& name, std::optional<DataKind> data = {});
+DataKind data_of(const ObjectiveChoice& objective);
 
-DataKind data_of(const std::string& objective);
-
-// Whether the objective uses an option of a section of TrainingSetup.
-bool takes_option(const std::string& objective, const std::string& section, const std::string& option);
+// Throws UsageError and DataError for what does not go together.
+std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs);
 
 }  // namespace heddle::training
+
+namespace heddle {
+
+// The objectives, in the order of objectives.def.
+template <>
+const KindList<training::ObjectiveSettings>& kinds();
+
+}  // namespace heddle

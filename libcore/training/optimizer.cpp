@@ -11,8 +11,7 @@
 
 namespace heddle::training {
 
-#define HEDDLE_OPTIMIZER(name, summary) \
-  std::unique_ptr<Optimizer> make_##name(const OptimizerOptions& options, Parameters& parameters);
+#define HEDDLE_OPTIMIZER(name, summary) OptimizerChoice name##_defaults();
 #include "libcore/training/optimizers.def"
 #undef HEDDLE_OPTIMIZER
 
@@ -34,11 +33,6 @@ double sum_of_parts(Index count, Index grain, const Part& part) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-double sum_of_squares(const Tensor& tensor) {
-  return sum_of_parts(tensor.size(), slice_elements,
-                      [&](Index begin, Index end) { return sum_of_squares(tensor.data() + begin, end - begin); });
-}
-
 double sum_of_squares(const Tensor& table, const std::vector<Index>& rows) {
   const Index width = table.shape()[1];
   return sum_of_parts(static_cast<Index>(rows.size()), rows_per_task, [&](Index begin, Index end) {
@@ -52,30 +46,9 @@ double sum_of_squares(const Tensor& table, const std::vector<Index>& rows) {
 
 }  // namespace
 
-std::vector<std::string> optimizer_names() {
-  return {
-#define HEDDLE_OPTIMIZER(name, summary) #name,
-#include "libcore/training/optimizers.def"
-#undef HEDDLE_OPTIMIZER
-  };
-}
-
-std::string optimizer_summaries() {
-  return join(
-      {
-#define HEDDLE_OPTIMIZER(name, summary) #name ": " summary,
-#include "libcore/training/optimizers.def"
-#undef HEDDLE_OPTIMIZER
-      },
-      "; ");
-}
-
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Parameters& parameters) {
-#define HEDDLE_OPTIMIZER(name, summary) \
-  if (options.optimizer == #name) return make_##name(options, parameters);
-#include "libcore/training/optimizers.def"
-#undef HEDDLE_OPTIMIZER
-  throw UsageError("`optimizer`: " + not_one_of(options.optimizer, optimizer_names()));
+double sum_of_squares(const Tensor& tensor) {
+  return sum_of_parts(tensor.size(), slice_elements,
+                      [&](Index begin, Index end) { return sum_of_squares(tensor.data() + begin, end - begin); });
 }
 
 double gradient_norm(const Parameters& parameters) {
@@ -92,3 +65,18 @@ double gradient_norm(const Parameters& parameters) {
 }
 
 }  // namespace heddle::training
+
+namespace heddle {
+
+template <>
+const KindList<training::OptimizerSettings>& kinds() {
+  static const KindList<training::OptimizerSettings> list{"optimizer",
+                                                          {
+#define HEDDLE_OPTIMIZER(name, summary) {#name, summary, training::name##_defaults()},
+#include "libcore/training/optimizers.def"
+#undef HEDDLE_OPTIMIZER
+                                                          }};
+  return list;
+}
+
+}  // namespace heddle

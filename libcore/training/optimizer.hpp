@@ -1,4 +1,5 @@
-// Update rules: how weights follow from gradients. Each rule is a file of its own, with whatever state it needs.
+// Update rules: how weights follow from gradients. Each rule is a file of its own, with its settings and whatever state
+// it needs, and a line in optimizers.def.
 #pragma once
 
 #include <memory>
@@ -6,7 +7,7 @@
 #include <vector>
 
 #include "libcore/autograd/parameters.hpp"
-#include "libcore/training/options.hpp"
+#include "libcore/base/kind.hpp"
 #include "libcore/training/state.hpp"
 
 namespace heddle::training {
@@ -33,8 +34,39 @@ class Optimizer {
   virtual std::string note() const { return ""; }
 };
 
-// The rule that the options name. Throws UsageError, which lists the rules, for an unknown one.
-std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Parameters& parameters);
+// What the settings of every rule have. A rule's own derive from it and have a visit().
+struct OptimizerSettings {
+  double weight_decay = 0;
+
+  virtual ~OptimizerSettings() = default;
+  virtual void validate() const {}
+  // The peak learning rate where none is given.
+  virtual double usual_rate() const { return 1e-3; }
+  virtual std::unique_ptr<Optimizer> make(Parameters& parameters) const = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("weight_decay", "weight decay of matrices; norms and biases have none").range(0, 100).takes("X"),
+            self.weight_decay);
+  }
+};
+
+using OptimizerChoice = KindOf<OptimizerSettings>;
+
+}  // namespace heddle::training
+
+namespace heddle {
+
+// The rules, in the order of optimizers.def.
+template <>
+const KindList<training::OptimizerSettings>& kinds();
+
+}  // namespace heddle
+
+namespace heddle::training {
+
+// Accumulated in double in a fixed order.
+double sum_of_squares(const Tensor& tensor);
 
 // The norm of all gradients as one vector, accumulated in double in a fixed order.
 double gradient_norm(const Parameters& parameters);

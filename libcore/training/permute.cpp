@@ -11,11 +11,12 @@ namespace {
 class Permute : public WindowObjective<models::PermutationPredictor, data::MaskedWindows> {
  public:
   // Throws DataError and UsageError for tokens and models that cannot work.
-  explicit Permute(const ObjectiveInputs& inputs)
+  Permute(const ObjectiveInputs& inputs, const data::MaskingOptions& masking,
+          const data::PermutationOptions& permutation)
       : WindowObjective(
             inputs.model, "the permutation objective", inputs.config.training,
-            1 / static_cast<double>(inputs.permutation.partial_prediction),
-            [&](const models::PermutationPredictor&) { return training_windows(inputs, inputs.permutation); }) {
+            1 / static_cast<double>(permutation.partial_prediction),
+            [&](const models::PermutationPredictor&) { return training_windows(inputs, masking, permutation); }) {
     if (inputs.valid.text == nullptr) return;
     valid_.emplace(evaluation_windows(role_, *inputs.valid.text, mask_vocabulary(inputs)));
   }
@@ -69,8 +70,40 @@ MaskedEvaluation evaluate(const models::PermutationPredictor& model, const data:
   return sum;
 }
 
-std::unique_ptr<Objective> make_permute_objective(const ObjectiveInputs& inputs) {
-  return std::make_unique<Permute>(inputs);
+namespace {
+
+struct PermuteSettings final : ObjectiveSettings {
+  static constexpr const char* kind_name = "permute";
+  data::PermutationOptions permutation;
+  data::MaskingOptions selection;
+
+  std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    return std::make_unique<Permute>(inputs, selection, permutation);
+  }
+
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
+    refuse_memory(inputs);
+    const auto& model =
+        models::require<models::PermutationPredictor>(inputs.model, "the permutation objective", inputs.model_name);
+    const data::TokenSource& tokens = *inputs.data.text;
+    const data::MaskVocabulary vocabulary(inputs.tokenizer, tokens.name());
+    const MaskedEvaluation result =
+        training::evaluate(model, evaluation_windows(model, tokens, vocabulary, inputs.sequence_length), 0,
+                           inputs.batch_size, counting_batches(inputs, inputs.batch_size));
+    return {.tokens = result.tokens, .nats = result.nats, .metrics = {{"accuracy", result.accuracy()}}};
+  }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    data::PermutationOptions::visit(self.permutation, visitor);
+    data::MaskingOptions::visit_selection(self.selection, visitor);
+  }
+};
+
+}  // namespace
+
+ObjectiveChoice permute_defaults() {
+  return PermuteSettings();
 }
 
 }  // namespace heddle::training

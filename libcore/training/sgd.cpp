@@ -25,31 +25,48 @@ HEDDLE_KERNEL void descend(const SgdConstants& c, Real* w, const Real* g, Index 
 
 class Sgd : public Optimizer {
  public:
-  Sgd(const OptimizerOptions& options, Parameters& parameters)
-      : options_(options), slices_(options.momentum > 0 ? Slices(parameters, {"m"}) : Slices(parameters, {})) {}
+  Sgd(double momentum, double weight_decay, Parameters& parameters)
+      : momentum_(momentum),
+        weight_decay_(weight_decay),
+        slices_(momentum > 0 ? Slices(parameters, {"m"}) : Slices(parameters, {})) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
   void update(const UpdateStep& step) override {
-    const Idle idle = options_.momentum > 0 ? Idle::moves : options_.decay() > 0 ? Idle::decays : Idle::stays;
+    const Idle idle = momentum_ > 0 ? Idle::moves : weight_decay_ > 0 ? Idle::decays : Idle::stays;
     slices_.for_each(idle, [&](const Slice& slice) {
-      const SgdConstants constants{
-          static_cast<Real>(options_.momentum), static_cast<Real>(step.learning_rate) * slice.rate,
-          slice.decays ? static_cast<Real>(options_.decay()) : Real(0), static_cast<Real>(step.gradient_scale)};
+      const SgdConstants constants{static_cast<Real>(momentum_), static_cast<Real>(step.learning_rate) * slice.rate,
+                                   slice.decays ? static_cast<Real>(weight_decay_) : Real(0),
+                                   static_cast<Real>(step.gradient_scale)};
       if (slice.state.empty()) return descend(constants, slice.weights, slice.gradient, slice.count);
       update_elements(constants, slice.weights, slice.gradient, slice.state[0], slice.count);
     });
   }
 
  private:
-  OptimizerOptions options_;
+  double momentum_, weight_decay_;
   Slices slices_;
+};
+
+struct SgdSettings final : OptimizerSettings {
+  static constexpr const char* kind_name = "sgd";
+  double momentum = 0.9;
+
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    return std::make_unique<Sgd>(momentum, weight_decay, parameters);
+  }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("momentum", "momentum coefficient").range(0, 0.999999).takes("X"), self.momentum);
+    OptimizerSettings::visit(self, visitor);
+  }
 };
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, Parameters& parameters) {
-  return std::make_unique<Sgd>(options, parameters);
+OptimizerChoice sgd_defaults() {
+  return SgdSettings();
 }
 
 }  // namespace heddle::training

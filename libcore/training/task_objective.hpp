@@ -9,7 +9,7 @@
 #include "libcore/data/task_examples.hpp"
 #include "libcore/models/task_model.hpp"
 #include "libcore/training/objective.hpp"
-#include "libcore/training/options.hpp"
+#include "libcore/training/training_config.hpp"
 
 namespace heddle::training {
 

@@ -24,8 +24,8 @@ double seconds_since(Clock::time_point start) {
 }
 
 TrainingConfig checked(const TrainingConfig& config) {
-  check_ranges(config.optimizer);
-  check_ranges(config.schedule);
+  config.optimizer.check();
+  config.schedule.check();
   check_ranges(config.training);
   return config;
 }
@@ -69,9 +69,9 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config)
       precision_(checked(config.training.precision)),
       total_steps_(steps_in_all(config.training, objective)),
       eval_every_(steps_between_evaluations(config.training, objective)),
-      schedule_(config.schedule, total_steps_),
-      optimizer_(make_optimizer(config.optimizer, parameters_)),
-      average_(config.optimizer.ema_decay, parameters_) {
+      schedule_(config.schedule, config.training.learning_rate, total_steps_),
+      optimizer_(config.optimizer->make(parameters_)),
+      average_(config.training.ema_decay, parameters_) {
   parameters_.allocate_gradients();
 }
 
@@ -124,7 +124,7 @@ void Trainer::update(const Step& step) {
                                    ", gradient norm ", unsigned_nan(norm), ", learning rate ", rate, "; ",
                                    diagnosis(step), "; lower `learning_rate` or raise `warmup`"));
   }
-  const double clip = config_.optimizer.clip_norm;
+  const double clip = config_.training.clip_norm;
   optimizer_->update({.step = state_.step,
                       .learning_rate = rate,
                       .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,

@@ -8,8 +8,7 @@
 
 #include "libcore/training/moving_average.hpp"
 #include "libcore/training/objective.hpp"
-#include "libcore/training/optimizer.hpp"
-#include "libcore/training/schedule.hpp"
+#include "libcore/training/training_config.hpp"
 
 namespace heddle::training {
 

@@ -172,13 +172,58 @@ std::vector<Metric> Translate::evaluate(const std::function<bool()>& stop) const
   return {{"loss", result.nats_per_token()}};
 }
 
-std::unique_ptr<Objective> make_translate_objective(const ObjectiveInputs& inputs) {
-  const auto& model = models::require<models::SequenceToSequence>(inputs.model, "translation", "training");
-  const data::PairFrames frames = inputs.tokenizer == nullptr
-                                      ? data::PairFrames{{}, {}, model.start_token().value_or(0)}
-                                      : pair_frames(model, *inputs.tokenizer, inputs.source_tokenizer);
-  return std::make_unique<Translate>(inputs.model, *inputs.train.pairs, inputs.valid.pairs, frames, inputs.pairs,
-                                     inputs.config);
+ObjectiveEvaluation evaluate_pairs(const EvaluationInputs& inputs, const data::PairSource& pairs,
+                                   const data::PairFrames& frames) {
+  refuse_memory(inputs);
+  check<UsageError>(inputs.sequence_length == 0, "`sequence_length`: pairs of texts are read whole; leave it out");
+  const auto& model =
+      models::require<models::SequenceToSequence>(inputs.model, "an evaluation on pairs", inputs.model_name);
+  const data::PairGroups groups = evaluation_groups(model, pairs, frames,
+                                                    {.batch_size = inputs.batch_size,
+                                                     .max_source = most_positions(model.max_source_positions()),
+                                                     .max_target = most_positions(model.max_positions())});
+  const Evaluation result = evaluate(model, groups, 0, [&inputs, done = Index(0), &groups]() mutable {
+    inputs.progress(done++, groups.groups_per_epoch());
+    return false;
+  });
+  return {.tokens = result.tokens,
+          .nats = result.nats,
+          .covers_text = groups.left_out() == 0,
+          .left_out = groups.left_out()};
+}
+
+namespace {
+
+struct TranslateSettings final : ObjectiveSettings {
+  static constexpr const char* kind_name = "translate";
+  data::PairOptions pairs;
+
+  std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    const auto& model = models::require<models::SequenceToSequence>(inputs.model, "translation", "training");
+    const data::PairFrames frames = inputs.tokenizer == nullptr
+                                        ? data::PairFrames{{}, {}, model.start_token().value_or(0)}
+                                        : pair_frames(model, *inputs.tokenizer, inputs.source_tokenizer);
+    return std::make_unique<Translate>(inputs.model, *inputs.train.pairs, inputs.valid.pairs, frames, pairs,
+                                       inputs.config);
+  }
+
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
+    const auto& model = models::require<models::SequenceToSequence>(inputs.model, "a pairs file", inputs.model_name);
+    return evaluate_pairs(inputs, *inputs.data.pairs, pair_frames(model, inputs.tokenizer, inputs.source_tokenizer));
+  }
+
+  Index batch_tokens() const override { return pairs.batch_tokens; }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    data::PairOptions::visit(self.pairs, visitor);
+  }
+};
+
+}  // namespace
+
+ObjectiveChoice translate_defaults() {
+  return TranslateSettings();
 }
 
 }  // namespace heddle::training

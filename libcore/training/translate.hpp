@@ -8,8 +8,8 @@
 #include "libcore/models/model.hpp"
 #include "libcore/text/tokenizer.hpp"
 #include "libcore/training/causal.hpp"
-#include "libcore/training/objective.hpp"
-#include "libcore/training/options.hpp"
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/training_config.hpp"
 
 namespace heddle::training {
 
@@ -33,6 +33,11 @@ data::PairGroups evaluation_groups(const models::SequenceToSequence& model, cons
 // so far when stopped. Throws NumericError where a logit is not finite.
 Evaluation evaluate(const models::SequenceToSequence& model, const data::PairGroups& groups, Index limit,
                     const std::function<bool()>& stop);
+
+// The same for inputs of an objective, with the pairs that it makes of their data. Pairs that are longer than the
+// model's positions are left out, and counted.
+ObjectiveEvaluation evaluate_pairs(const EvaluationInputs& inputs, const data::PairSource& pairs,
+                                   const data::PairFrames& frames);
 
 class Translate : public Objective {
  public:

@@ -9,7 +9,7 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "libcore/base/random.hpp"
-#include "libcore/ops/attention.hpp"
+#include "libcore/ops/fused_attention.hpp"
 #include "libcore/ops/rotation.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/matmul.hpp"

@@ -1,7 +1,7 @@
 // Writes a model file with random weights, as pretrain would before its first step, to measure with.
 #include "formats/heddle/load_model.hpp"
 #include "libcore/models/presets.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 #include "tools/cli/run.hpp"
 
 using namespace heddle;

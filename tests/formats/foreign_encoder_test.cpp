@@ -1,7 +1,7 @@
 // BERT and RoBERTa in Hugging Face's directories.
 #include "formats/foreign_models.hpp"
 #include "formats/heddle/load_model.hpp"
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/samples.hpp"
 #include "libcore/models/encoder.hpp"
 #include "libcore/text/spelling.hpp"

@@ -6,6 +6,7 @@
 
 #include "formats/files.hpp"
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/samples.hpp"
 #include "support/peak_memory.hpp"
 

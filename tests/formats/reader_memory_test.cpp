@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "formats/files.hpp"
-#include "formats/heddle/tokenizer_file.hpp"
 #include "formats/huggingface/foreign_model.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/safetensors.hpp"
 #include "formats/huggingface/sharded_safetensors.hpp"
 #include "formats/json/node.hpp"

@@ -2,9 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "formats/archives/json_archive.hpp"
-#include "libcore/metrics/answers.hpp"
 #include "libcore/metrics/classification.hpp"
 #include "libcore/metrics/entities.hpp"
+#include "libcore/metrics/span_answers.hpp"
 
 using namespace heddle;
 using formats::Json;

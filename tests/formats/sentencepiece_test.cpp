@@ -6,6 +6,7 @@
 
 #include "formats/golden.hpp"
 #include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/sentencepiece/message.hpp"
 #include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
 #include "formats/sentencepiece_proto.hpp"

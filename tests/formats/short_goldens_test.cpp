@@ -6,6 +6,7 @@
 #include "formats/heddle/tokenizer_file.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/wordpiece_vocabulary.hpp"
 #include "libcore/data/framing.hpp"
 

@@ -9,11 +9,12 @@
 #include "formats/heddle/tokenizer_file.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/gpt2_vocabulary.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/wordpiece_vocabulary.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/samples.hpp"
 #include "libcore/text/tokenizer.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

@@ -1,7 +1,7 @@
 // GPT-2's vocab.json and merges.txt: the input has both, with a line "--" between them.
 #include <filesystem>
 
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "fuzz/target.hpp"
 
 void heddle::fuzz::gpt2_vocabulary(std::string_view input) {

@@ -2,7 +2,7 @@
 // between them.
 #include <filesystem>
 
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "fuzz/target.hpp"
 
 void heddle::fuzz::marian_vocabulary(std::string_view input) {

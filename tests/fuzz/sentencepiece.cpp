@@ -1,5 +1,5 @@
 // SentencePiece's models.
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "fuzz/target.hpp"
 
 void heddle::fuzz::sentencepiece(std::string_view input) {

@@ -1,5 +1,5 @@
 // Tokenizer files.
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 
 #include "fuzz/target.hpp"
 

@@ -1,7 +1,7 @@
 // Hugging Face's tokenizer.json, read and written again.
 #include "formats/huggingface/tokenizer_json.hpp"
 
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "fuzz/target.hpp"
 
 void heddle::fuzz::tokenizer_json(std::string_view input) {

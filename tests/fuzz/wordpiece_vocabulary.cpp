@@ -1,5 +1,5 @@
 // BERT's vocab.txt.
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "fuzz/target.hpp"
 
 void heddle::fuzz::wordpiece_vocabulary(std::string_view input) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "libcore/ops/attention.hpp"
+#include "libcore/ops/fused_attention.hpp"
 
 namespace heddle::testing {
 

@@ -271,7 +271,7 @@ TEST_CASE("options: one that needs another is refused without it, unless the env
 }
 
 TEST_CASE("values: lengths of time in units and as Slurm writes them") {
-  using heddle::cli::parse_duration;
+  using heddle::parse_duration;
   for (const auto& [text, seconds] : std::vector<std::pair<const char*, double>>{{"45s", 45},
                                                                                  {"90m", 5400},
                                                                                  {"1d12h", 129600},
@@ -538,6 +538,26 @@ TEST_CASE("rendered: fields that messages name are the tool's options, as a user
        }) {
     CHECK(rendered(text, table) == expected);
   }
+}
+
+TEST_CASE("rendered: settings without an option of their own are keys of the option that chooses") {
+  OptionTable table;
+  table.add({.field = Field("arch", "architecture"), .kind = OptionKind::value});
+  table.add({.field = Field("layers", "blocks"), .kind = OptionKind::value, .kind_option = "arch"});
+  table.add({.field = Field("arch.share_embeddings", "one table"),
+             .kind = OptionKind::value,
+             .kind_option = "arch",
+             .is_named = false});
+  CHECK(rendered("`layers` = 3", table) == "--layers 3");
+  CHECK(rendered("`share_embeddings` is new", table) == "the key share-embeddings of --arch is new");
+  CHECK(rendered("give `share_embeddings` = false", table) == "give --arch NAME:share-embeddings=false");
+  CHECK(rendered("`cell` = cho", table) == "cell = cho");
+
+  KindHelp kind{"rnn", "as `layers` = 1", {{Field("cell", "with `layers`"), "gru"}}};
+  table.find("arch")->kinds = {kind};
+  const KindHelp shown = with_rendered_help(table).find("arch")->kinds.front();
+  CHECK(shown.summary == "as --layers 1");
+  CHECK(shown.fields.front().field.help == "with --layers");
 }
 
 TEST_CASE("rendered: in notes, errors, help, man pages and completion") {

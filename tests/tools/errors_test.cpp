@@ -1,6 +1,6 @@
 // What tools say of files that they cannot take: which, where, and what to do; and that damage does not go by unseen.
 #include "formats/heddle/load_model.hpp"
-#include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/models/task.hpp"
 #include "tools/small_corpus.hpp"
 

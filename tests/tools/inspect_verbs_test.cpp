@@ -23,7 +23,7 @@ using heddle::testing::write_file;
 namespace {
 
 const std::vector<std::string> all_verbs{
-#define HEDDLE_VERB(name) #name,
+#define HEDDLE_VERB(room, name) #name,
 #include "tools/inspect/verbs.def"
 #undef HEDDLE_VERB
 };

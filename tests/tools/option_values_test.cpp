@@ -15,7 +15,7 @@ namespace option_values_tests {
 namespace {
 
 const std::vector<std::string> tools{
-#define HEDDLE_VERB(name) "inspect " #name,
+#define HEDDLE_VERB(room, name) "inspect " #name,
 #include "tools/inspect/verbs.def"
 #undef HEDDLE_VERB
     "tokenize", "pretrain", "finetune", "generate", "classify", "convert"};

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "formats/heddle/tokenizer_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;

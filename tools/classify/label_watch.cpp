@@ -7,7 +7,7 @@
 #include "formats/labelled/csv.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/unicode.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/data_warnings.hpp"
 
 namespace heddle {
 

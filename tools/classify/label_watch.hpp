@@ -7,7 +7,7 @@
 #include "formats/labelled/labelled_input.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/models/task.hpp"
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/input_texts.hpp"
 
 namespace heddle {
 

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "formats/labelled/labelled_input.hpp"
-#include "libcore/data/framing.hpp"
-#include "libcore/decoding/best_spans.hpp"
+#include "tools/cli/arguments.hpp"
+#include "tools/tasks/task_data.hpp"
 
 namespace heddle {
 
@@ -124,5 +123,17 @@ struct ClassifyOptions {
     visitor(Field("zero_shot", "Without fine-tuning"), self.zero_shot);
   }
 };
+
+// Throws UsageError for options that contradict each other, and for an output that is an input.
+void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments);
+
+// Throws UsageError for an option that models of the task do not use.
+void refuse_unused(models::Task task, const ClassifyOptions& options, const cli::Arguments& arguments);
+
+// How the task's examples are read.
+TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options);
+
+// The threshold of the score of no answer: infinity for a model of questions that all have one, unless it was given.
+double null_threshold(const models::TaskConfig& task, const ClassifyOptions& options, const cli::Arguments& arguments);
 
 }  // namespace heddle

@@ -23,6 +23,21 @@ namespace {
 
 constexpr auto common_group = "Common options";
 
+bool is_section(const std::string& heading, const OptionTable& table) {
+  const Option* const option = table.find(heading);
+  return option != nullptr && option->expands;
+}
+
+// The option that a line of a file sets.
+Addressed addressed_in(const ConfigLine& line, const OptionTable& table) {
+  if (!is_section(line.heading, table)) {
+    const Addressed to = table.addressed(line.name);
+    return to.option != nullptr && !to.option->is_named ? Addressed{nullptr, false} : to;
+  }
+  if (line.name == "name") return {table.find(line.heading), false};
+  return {table.find_key(line.heading, line.name), false};
+}
+
 [[noreturn]] void answer(const std::string& text) {
   std::cout << text;
   throw Finished();
@@ -33,9 +48,12 @@ constexpr auto common_group = "Common options";
 Arguments::Arguments(const About& about, std::vector<std::string> words)
     : about_(about), words_(std::move(words)), operands_(about.operands.size()) {}
 
-std::vector<std::string> Arguments::help_topics() const {
+std::vector<std::string> Arguments::help_topics(const OptionTable& table) const {
   std::vector<std::string> names{"essential", "all"};
   for (const Topic& topic : about_.topics) names.push_back(topic.name);
+  for (const Option& option : table.options()) {
+    if (!option.kinds.empty() && option.is_named) names.push_back(option.field.option());
+  }
   return names;
 }
 
@@ -59,7 +77,7 @@ void Arguments::add_shared(OptionTable& table) {
     if (option.field.name == "config" && !about_.verbs.empty()) continue;     // an option of each verb
     option.in_files = false;
     option.hidden = option.field.name == "help_man";
-    if (option.field.name == "help") option.choices = help_topics();
+    if (option.field.name == "help") option.choices = help_topics(table);
     table.add(std::move(option));
   }
 }
@@ -93,6 +111,12 @@ void Arguments::parse(OptionTable& table) {
   const auto is_request = [&](const Setting& setting) { return !table.find(setting.name)->in_files; };
   std::vector<Setting> requests, settings;
   for (const Setting& setting : line.settings) (is_request(setting) ? requests : settings).push_back(setting);
+  auto source_of = [&table, before = std::vector<Setting>()](const std::vector<Setting>& of) mutable {
+    std::vector<Setting> all = expanded(of, table);
+    drop_other_kinds(all, before, table);
+    before.insert(before.end(), all.begin(), all.end());
+    return all;
+  };
   Variables variables(table);
   warn_of_repeated(variables.store(requests));
   variables.assign();
@@ -101,10 +125,11 @@ void Arguments::parse(OptionTable& table) {
     throw UnknownOption(line.unknown, concatenate("unknown option ", line.unknown, table.suggestion(line.unknown), " (",
                                                   about_.command(), " --help=all lists them)"));
   }
+  settings = source_of(settings);
   warn_of_repeated(variables.store(settings));
-  const std::vector<Setting> environment = environment_settings(table);
+  const std::vector<Setting> environment = source_of(environment_settings(table));
   variables.store(environment);
-  variables.store(config_settings(table));
+  variables.store(source_of(config_settings(table)));
   variables.assign();
   given_ = explicit_ = variables.given();
   for (const Setting& setting : environment) explicit_.erase(setting.name);
@@ -124,7 +149,14 @@ void Arguments::answer_requests(const OptionTable& table) const {
   for (const Topic& topic : about_.topics) {
     if (requests_.help == topic.name) answer(cli::rendered(topic.text(), table));
   }
-  const std::vector<std::string> topics = help_topics();
+  const std::vector<std::string> topics = help_topics(table);
+  const OptionTable explained = with_rendered_help(table);
+  for (const Option& option : explained.options()) {
+    const std::string topic = requests_.help.substr(0, requests_.help.find(':'));
+    if (option.kinds.empty() || !option.is_named || option.field.option() != topic) continue;
+    const bool is_one = topic.size() < requests_.help.size();
+    answer(render_kinds(about_, option, explained, is_one ? requests_.help.substr(topic.size() + 1) : ""));
+  }
   check<UsageError>(requests_.help.empty() || std::ranges::count(topics, requests_.help) > 0, "--help=", requests_.help,
                     ": ", not_one_of(requests_.help, topics));
   if (!requests_.help.empty()) answer(render_help(about_, table, requests_.help == "all"));
@@ -141,10 +173,10 @@ std::vector<Setting> Arguments::config_settings(const OptionTable& table) {
   std::vector<Setting> settings;
   std::map<std::string, Index> lines;
   for (const ConfigLine& line : parse_config(read_all(file), file.name())) {
-    const Addressed to = table.addressed(line.name);
+    const Addressed to = addressed_in(line, table);
     const Option* const option = to.option;
     check<UsageError>(option != nullptr, file.name(), ":", line.line, ": unknown option ", line.name,
-                      table.suggestion(line.name));
+                      is_section(line.heading, table) ? " of [" + line.heading + "]" : "", table.suggestion(line.name));
     check<UsageError>(option->in_files, file.name(), ":", line.line, ": ", line.name,
                       " is for the command line; it cannot be set in a file");
     const std::string where = concatenate(file.name(), ":", line.line, ": ", dashed(line.name));
@@ -202,7 +234,7 @@ void Arguments::settle(const OptionTable& table) {
   table.check_needs(explicit_);
   check<UsageError>(!common_.quiet || !common_.verbose,
                     "--quiet and --verbose contradict each other; give one of them");
-  ::setenv("HEDDLE_TRUST", common_.trust ? "1" : "0", 1);  // for this program, which has no other threads yet
+  trust_.emplace(common_.trust);
   context_.emplace(Context(static_cast<int>(common_.threads)));
   if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/hdf5/hdf5.hpp"
 #include "libcore/tensor/context.hpp"
 #include "tools/cli/completion.hpp"
 #include "tools/cli/help.hpp"
@@ -63,10 +64,11 @@ struct Requests {
     visitor(Field("print_config",
                   "print the options in effect as such a file, with those that were not given as comments, and exit"),
             self.print_config);
-    visitor(Field("help", "print the options that most people need, or all, and exit")
+    visitor(Field("help",
+                  "print the options that most people need, all, or the settings of a kind (arch, arch:rnn), and exit")
                 .letter('h')
                 .bare_value("essential")
-                .takes("all")
+                .takes("TOPIC")
                 .essential(),
             self.help);
     visitor(Field("version", "print the versions of heddle and its libraries and exit").essential(), self.version);
@@ -157,7 +159,7 @@ class Arguments {
   Input open_text(const std::string& path) const;
 
  private:
-  std::vector<std::string> help_topics() const;
+  std::vector<std::string> help_topics(const OptionTable& table) const;
   void add_shared(OptionTable& table);
   OptionTable described(OptionTable table);
   void parse(OptionTable& table);
@@ -183,6 +185,7 @@ class Arguments {
   GivenOptions explicit_;  // those of the command line and the file; a variable may have been set for another command
   std::string operand_hint_;  // to the message about a word too many
   std::vector<std::vector<std::string>> operands_;
+  std::optional<formats::hdf5::TrustScope> trust_;
   std::optional<ContextScope> context_;
 };
 

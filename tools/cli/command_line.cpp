@@ -12,6 +12,7 @@ po::options_description describe(const OptionTable& table) {
   po::options_description description;
   auto add = description.add_options();
   for (const Option& option : table.options()) {
+    if (!option.is_named) continue;
     const std::string name = option.field.option();
     const std::string names = option.field.short_option == 0 ? name : name + "," + option.field.short_option;
     if (option.kind == OptionKind::flag) {

@@ -84,6 +84,7 @@ std::vector<std::string> values_of(const Option& option) {
 
 std::vector<ConfigLine> parse_config(std::string_view text, const std::string& file) {
   std::vector<ConfigLine> settings;
+  std::string heading;
   text = without_byte_order_mark(text);
   for (Index number = 1; !text.empty(); ++number) {
     const std::string_view raw = text.substr(0, text.find('\n'));
@@ -93,7 +94,9 @@ std::vector<ConfigLine> parse_config(std::string_view text, const std::string& f
     if (line.empty() || line[0] == '#' || line[0] == ';') continue;
     const std::string where = concatenate(file, ":", number);
     if (line[0] == '[') {
-      check<DataError>(without_comment(line).back() == ']', where, ": the heading lacks its ]");
+      const std::string_view whole = without_comment(line);
+      check<DataError>(whole.back() == ']', where, ": the heading lacks its ]");
+      heading = whole.substr(1, whole.size() - 2);
       continue;
     }
     const std::size_t equals = line.find('=');
@@ -101,26 +104,52 @@ std::vector<ConfigLine> parse_config(std::string_view text, const std::string& f
                      ": expected 'option = value', a [heading] or a # comment");
     const std::string_view value = trimmed(line.substr(equals + 1), blanks);
     settings.push_back({std::string(trimmed(line.substr(0, equals), blanks)),
-                        value.starts_with('"') ? unquoted(value, where) : std::string(without_comment(value)), number});
+                        value.starts_with('"') ? unquoted(value, where) : std::string(without_comment(value)), number,
+                        heading});
   }
   return settings;
 }
 
+namespace {
+
+// The option's lines, with this name.
+std::string lines_of(const Option& option, const std::string& name, const GivenOptions& given) {
+  const bool is_given = given.contains(option.field.option());
+  std::string lines;
+  for (const std::string& value : values_of(option)) {
+    lines += (is_given ? "" : "# ") + name + " =" + (value.empty() ? "" : " ");
+    lines += (needs_quotes(value) ? in_quotes(value) : value) + "\n";
+  }
+  return lines;
+}
+
+// The kind and its own settings.
+std::string section_of(const Option& chooser, const OptionTable& table, const GivenOptions& given) {
+  std::string text = "\n[" + chooser.field.option() + "]\n" + lines_of(chooser, "name", given);
+  const std::string name = chooser.get().front();
+  for (const KindHelp& kind : chooser.kinds) {
+    if (kind.name != name) continue;
+    for (const std::string& key : kind.keys()) {
+      text += lines_of(*table.find_key(chooser.field.option(), key), key, given);
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string render_config(const OptionTable& table, const GivenOptions& given) {
-  std::string text = "# Options after a # were not given; remove the # to set one.\n";
+  std::string text = "# Options after a # were not given; remove the # to set one.\n", sections;
   for (const std::string& group : table.groups()) {
     std::string lines;
     for (const Option& option : table.options()) {
-      if (option.group != group || !option.in_files) continue;
-      const bool is_given = given.contains(option.field.option());
-      for (const std::string& value : values_of(option)) {
-        lines += (is_given ? "" : "# ") + option.field.option() + " =" + (value.empty() ? "" : " ");
-        lines += (needs_quotes(value) ? in_quotes(value) : value) + "\n";
-      }
+      if (option.group != group || !option.in_files || !option.kind_option.empty()) continue;
+      option.expands ? sections += section_of(option, table, given)
+                     : lines += lines_of(option, option.field.option(), given);
     }
     if (!lines.empty()) text += "\n[" + group + "]\n" + lines;
   }
-  return text;
+  return text + sections;
 }
 
 }  // namespace heddle::cli

@@ -1,6 +1,7 @@
-// Option files in INI format: one `name = value` per line, with the names of long options. `[headings]` and blank lines
-// have no meaning. `#` or `;` at the start of a line begins a comment, and so does `#` after a space. A value in double
-// quotes keeps spaces and comment signs and may contain \" \\ \n \t \r \xHH. A list option may be repeated.
+// Option files in INI format: one `name = value` per line, with the names of long options. Under a heading that names
+// an option that chooses a kind, [arch], `name` is the kind and the others are its settings; other headings and blank
+// lines have no meaning. `#` or `;` at the start of a line begins a comment, and so does `#` after a space. A value in
+// double quotes keeps spaces and comment signs and may contain \" \\ \n \t \r \xHH. A list option may be repeated.
 // Boost.Program_options reads INI too, but cuts every value at `#` and its errors have no line numbers.
 #pragma once
 
@@ -16,6 +17,7 @@ struct ConfigLine {
   std::string name;
   std::string value;
   Index line;
+  std::string heading;  // without brackets; "" before the first one
 };
 
 // Throws DataError ("run.ini:3: …") for text that is not such a file. `file` is its name in messages.

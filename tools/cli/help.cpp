@@ -1,6 +1,7 @@
 #include "tools/cli/help.hpp"
 
 #include <algorithm>
+#include <map>
 #include <sstream>
 
 #include "tools/cli/rendered.hpp"
@@ -63,6 +64,18 @@ std::string facts(const Option& option, Facts wanted) {
   return facts.empty() ? "" : " (" + join(facts, "; ") + ")";
 }
 
+// "width of a layer (at least 1; default 128; also --width)"
+std::string setting_help(const FieldText& setting, const Option& chooser, const OptionTable& table) {
+  const Field& field = setting.field;
+  std::vector<std::string> facts;
+  if (!field.texts.empty()) facts.push_back("one of " + join(field.texts));
+  if (!field.range_text().empty()) facts.push_back(field.range_text());
+  if (!setting.text.empty()) facts.push_back("default " + setting.text);
+  const Option* const option = table.find_key(chooser.field.option(), field.option());
+  if (option != nullptr && option->is_named) facts.push_back("also --" + field.option());
+  return field.help + (facts.empty() ? "" : " (" + join(facts, "; ") + ")");
+}
+
 // The text as scdoc(5) prints it unchanged inside a line.
 std::string scdoc(std::string_view text) {
   std::string escaped;
@@ -88,6 +101,29 @@ std::string scdoc_heading(std::string_view text) {
   std::string escaped;
   for (const char letter : text) escaped += letter == '\\' ? "\\e" : std::string{letter};
   return "## " + escaped + "\n\n";
+}
+
+// The settings of the kinds that an option chooses from. Those that several have are explained with the first.
+std::string man_kinds(const Option& option, const OptionTable& table) {
+  std::string text = scdoc_heading("Settings of --" + option.field.option());
+  std::map<std::string, std::string> told;  // explanation by key and help, and whose it was
+  for (const KindHelp& kind : option.kinds) {
+    text += "*" + scdoc(kind.name) + "*\n" + scdoc_paragraph(kind.summary);
+    std::vector<std::string> as_before;
+    std::string before;
+    for (const FieldText& field : kind.fields) {
+      const std::string help = setting_help(field, option, table);
+      const auto [known, is_new] = told.emplace(field.field.option() + "\n" + help, kind.name);
+      if (is_new) {
+        text += "\t*" + scdoc(field.field.option()) + "*: " + scdoc(help) + "\n\n";
+      } else {
+        as_before.push_back(field.field.option());
+        before = known->second;
+      }
+    }
+    if (!as_before.empty()) text += scdoc_paragraph("as " + before + ": " + join(as_before));
+  }
+  return text;
 }
 
 std::string man_term(const Option& option) {
@@ -170,6 +206,24 @@ std::string render_help(const About& about, const OptionTable& options, bool all
   return text;
 }
 
+std::string render_kinds(const About& about, const Option& option, const OptionTable& table, const std::string& name) {
+  const std::string flag = option.field.option();
+  std::vector<std::string> names;
+  for (const KindHelp& kind : option.kinds) names.push_back(kind.name);
+  if (name.empty()) {
+    std::string text = "--" + flag + " NAME[:KEY=VALUE,...]: " + option.field.help + "\n";
+    for (const KindHelp& kind : option.kinds) text += help_entry(kind.name, kind.summary);
+    return text + "\n" + wrapped(concatenate(about.command(), " --help=", flag, ":NAME lists the keys of one."), 0, 0);
+  }
+  const auto kind = std::ranges::find(option.kinds, name, &KindHelp::name);
+  check<UsageError>(kind != option.kinds.end(), "--help=", flag, ":", name, ": ", not_one_of(name, names));
+  std::string text = wrapped(
+      concatenate("--", flag, " ", name, kind->fields.empty() ? "" : "[:KEY=VALUE,...]", ": ", kind->summary), 0, 0);
+  for (const FieldText& field : kind->fields)
+    text += help_entry(field.field.option(), setting_help(field, option, table));
+  return text;
+}
+
 std::string render_man_options(const OptionTable& options) {
   const OptionTable table = with_rendered_help(options);
   std::string text;
@@ -179,6 +233,9 @@ std::string render_man_options(const OptionTable& options) {
       text += man_term(*option) + "\n" + scdoc_paragraph(option->field.help + facts(*option, Facts::ranges));
     }
   });
+  for (const Option& option : table.options()) {
+    if (!option.kinds.empty() && option.is_named) text += man_kinds(option, table);
+  }
   return text;
 }
 

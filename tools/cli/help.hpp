@@ -53,6 +53,9 @@ struct About {
 // characters unless a word is.
 std::string render_help(const About& about, const OptionTable& options, bool all);
 
+// What an option chooses from: all names, or the settings of one. Throws UsageError for an unknown name.
+std::string render_kinds(const About& about, const Option& option, const OptionTable& table, const std::string& name);
+
 // A term and its explanation in two columns.
 std::string help_entry(const std::string& term, const std::string& text);
 

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "libcore/base/error.hpp"
-#include "tools/cli/values.hpp"
+#include "libcore/base/values.hpp"
 
 namespace heddle::cli {
 

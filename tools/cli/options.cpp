@@ -1,6 +1,8 @@
 #include "tools/cli/options.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <stdexcept>
 
 namespace heddle::cli {
@@ -17,6 +19,77 @@ std::string Option::shown() const {
 void OptionTable::add(Option option) {
   if (find(option.field.name) != nullptr) throw std::logic_error("two options are called " + option.field.option());
   options_.push_back(std::move(option));
+}
+
+namespace {
+
+// "; rope with encoder": where a kind's default is not the first one's.
+std::string other_defaults(const std::vector<KindHelp>& kinds, const std::string& name) {
+  std::optional<std::string> first;
+  std::vector<std::pair<std::string, std::vector<std::string>>> others;
+  for (const KindHelp& kind : kinds) {
+    for (const FieldText& field : kind.fields) {
+      if (field.field.name != name) continue;
+      if (!first) first = field.text;
+      if (field.text == *first) continue;
+      const auto same = std::ranges::find(others, field.text, [](const auto& other) { return other.first; });
+      (same == others.end() ? others.emplace_back(field.text, std::vector<std::string>()) : *same)
+          .second.push_back(kind.name);
+    }
+  }
+  std::string note;
+  for (const auto& [text, names] : others) note += concatenate("; ", text, " with ", join(names, ", "));
+  return note;
+}
+
+Option key_option(const FieldText& of, KindInput& input, const std::string& kind_option) {
+  const std::string key = of.field.name;
+  Option option{.field = of.field, .kind = OptionKind::value, .initial = of.text};
+  option.placeholder = of.field.placeholder.empty() ? "VALUE" : of.field.placeholder;
+  option.choices = of.field.texts;
+  if (of.field.names != nullptr) option.kinds = described(of.field.names());
+  option.kind_option = kind_option;
+  option.is_named = std::ranges::count(input.short_names(), key) > 0;
+  option.hidden = !option.is_named;
+  if (!option.is_named) option.field.name = kind_option + "." + key;
+  option.parse = [](const std::vector<std::string>& texts) { return std::any(texts.back()); };
+  option.assign = [&input, key](const std::any& text) { input.settings[key] = std::any_cast<std::string>(text); };
+  option.get = [&input, key, initial = of.text]() -> std::vector<std::string> {
+    if (const auto shown = input.shown_settings.find(key); shown != input.shown_settings.end()) return {shown->second};
+    const auto given = input.settings.find(key);
+    return {given == input.settings.end() ? initial : given->second};
+  };
+  return option;
+}
+
+}  // namespace
+
+void OptionTable::add(const Field& field, KindInput& input, const std::string& group) {
+  Option chooser{.field = field, .kind = OptionKind::value, .group = group, .placeholder = "NAME[:KEY=VALUE,...]"};
+  chooser.initial = input.usual_name();
+  chooser.kinds = input.help();
+  chooser.expands = true;
+  for (const KindHelp& kind : chooser.kinds) chooser.choices.push_back(kind.name);
+  chooser.parse = [choices = chooser.choices](const std::vector<std::string>& texts) {
+    check<UsageError>(std::ranges::count(choices, texts.back()) > 0, not_one_of(texts.back(), choices));
+    return std::any(texts.back());
+  };
+  chooser.assign = [&input](const std::any& text) { input.name = std::any_cast<std::string>(text); };
+  chooser.get = [&input]() -> std::vector<std::string> {
+    return {!input.shown_name.empty() ? input.shown_name : input.name.empty() ? input.usual_name() : input.name};
+  };
+  const std::vector<KindHelp> kinds = chooser.kinds;
+  add(std::move(chooser));
+  std::set<std::string> seen;
+  for (const KindHelp& kind : kinds) {
+    for (const FieldText& of : kind.fields) {
+      if (!seen.insert(of.field.name).second) continue;
+      Option option = key_option(of, input, field.option());
+      option.field.help += other_defaults(kinds, of.field.name);
+      option.group = group;
+      add(std::move(option));
+    }
+  }
 }
 
 const Option* OptionTable::find(std::string_view name) const {
@@ -93,8 +166,6 @@ std::string alternatives(const std::vector<std::string>& needs) {
   return text;
 }
 
-namespace {}  // namespace
-
 std::vector<std::string> similar(const std::string& word, const std::vector<std::string>& names) {
   constexpr std::size_t shortest = 3, most = 4;
   std::vector<std::string> starting, containing;
@@ -108,45 +179,65 @@ std::vector<std::string> similar(const std::string& word, const std::vector<std:
   return near.empty() ? std::vector<std::string>() : std::vector{near};
 }
 
+std::vector<KindHelp> described(const std::vector<NameHelp>& names) {
+  std::vector<KindHelp> kinds;
+  for (const NameHelp& name : names) {
+    KindHelp kind{name.name, name.summary, {}};
+    for (const SettingHelp& setting : name.settings) kind.fields.push_back({Field(setting.key, setting.text), ""});
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+const Option* OptionTable::find_key(const std::string& kind_option, std::string_view key) const {
+  for (const std::string& name : {std::string(key), concatenate(kind_option, ".", key)}) {
+    const Option* const option = find(name);
+    if (option != nullptr && option->kind_option == kind_option) return option;
+  }
+  return nullptr;
+}
+
+const Option* OptionTable::find_setting(std::string_view key) const {
+  const auto is_it = [&](const Option& o) {
+    return !o.is_named && o.field.option() == o.kind_option + "." + dashed(key);
+  };
+  const auto at = std::ranges::find_if(options_, is_it);
+  return at == options_.end() ? nullptr : &*at;
+}
+
+namespace {
+
+// "--optimizer adamw:beta2=X", for a setting that has no short name.
+std::string as_setting(const Option& option, const OptionTable& table) {
+  const std::string key = option.field.option().substr(option.kind_option.size() + 1);
+  for (const KindHelp& kind : table.find(option.kind_option)->kinds) {
+    for (const FieldText& field : kind.fields) {
+      if (field.field.option() != key) continue;
+      return concatenate("--", option.kind_option, " ", kind.name, ":", key, "=", option.placeholder);
+    }
+  }
+  return "--" + option.kind_option;
+}
+
+}  // namespace
+
 std::string OptionTable::suggestion(std::string_view word) const {
   const std::string name = dashed(word);
   const std::size_t begin = std::min(name.find_first_not_of('-'), name.size());
+  const std::string wanted = name.substr(begin), positive = wanted.starts_with("no-") ? wanted.substr(3) : wanted;
   std::vector<std::string> names;
   for (const Option& option : options_) {
+    const std::string own =
+        option.is_named ? option.field.option() : option.field.option().substr(option.kind_option.size() + 1);
+    if (!option.is_named && (own == wanted || own == positive)) return "; write " + as_setting(option, *this);
     for (const std::string& former : option.field.former_names) {
-      if (dashed(former) == name.substr(begin)) return "; it is called --" + option.field.option();
+      if (dashed(former) != wanted && dashed(former) != positive) continue;
+      return option.is_named ? "; it is called --" + option.field.option() : "; write " + as_setting(option, *this);
     }
     if (!option.hidden) names.push_back(option.shown().substr(2));
   }
   const std::vector<std::string> near = similar(name.substr(begin), names);
   return near.empty() ? "" : "; did you mean --" + join(near, " or --") + "?";
-}
-
-namespace {
-
-template <class Parse>
-auto parse_in_range(const Field& field, std::string_view text, const Parse& parse) {
-  const std::string range = field.range_text(), allowed = range.empty() ? "" : "; it must be " + range;
-  try {
-    for (const auto& [number, word] : field.words) {
-      if (word == text) return static_cast<decltype(parse(text))>(number);
-    }
-    const auto value = parse(text);
-    check<UsageError>(field.in_range(static_cast<double>(value)), text, " is out of range");
-    return value;
-  } catch (const UsageError& error) {
-    throw UsageError(error.what() + allowed);
-  }
-}
-
-}  // namespace
-
-Index detail::parse_index_in_range(const Field& field, std::string_view text) {
-  return parse_in_range(field, text, parse_index);
-}
-
-double detail::parse_number_in_range(const Field& field, std::string_view text) {
-  return parse_in_range(field, text, parse_number);
 }
 
 }  // namespace heddle::cli

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "libcore/base/visit.hpp"
-#include "tools/cli/values.hpp"
+#include "libcore/base/settings.hpp"
+#include "tools/cli/kind_choice.hpp"
 
 namespace heddle::cli {
 
@@ -36,6 +36,12 @@ struct Option {
   std::function<void(const std::any&)> assign = {};
   // The value in force: one text, or one for each element of a list, as parse() takes them.
   std::function<std::vector<std::string>()> get = {};
+
+  // Of an option that chooses a kind: the names, with their settings. Of a setting of one: the option that chooses it.
+  std::vector<KindHelp> kinds = {};
+  std::string kind_option = {};
+  bool expands = false;  // its value may have settings after the name, which are those of other options
+  bool is_named = true;  // may stand on a command line as --NAME; settings without a short name stand after KIND:
 
   bool common = false;   // to all tools: its variable has no tool's name
   bool in_files = true;  // may stand in INI files and the environment; --help may not
@@ -66,6 +72,9 @@ class OptionTable {
 
   void add(Option option);
 
+  // The option that chooses a kind, and one for each field of any of its kinds: "arch.cell" where it has no short name.
+  void add(const Field& field, KindInput& input, const std::string& group);
+
   // By name, with underscores or dashes; null when there is none.
   const Option* find(std::string_view name) const;
   Option* find(std::string_view name);
@@ -81,6 +90,11 @@ class OptionTable {
   // Throws UsageError for an option among these without what it needs, unless an option that completes others is set.
   void check_needs(const GivenOptions& given) const;
 
+  // The option of a key of a kind's option: "layers", "arch.cell"; null when no kind has it.
+  const Option* find_key(const std::string& kind_option, std::string_view key) const;
+  // The first option of a key without a short name: "arch.cell" for cell; null when there is none.
+  const Option* find_setting(std::string_view key) const;
+
   // "; did you mean --layers?" for an unknown --layer or layer, and for a misspelled one; "; it is called --layers"
   // for a former name or another tool's; or "" when no option is similar.
   std::string suggestion(std::string_view word) const;
@@ -92,6 +106,9 @@ class OptionTable {
   std::vector<Option> options_;
 };
 
+// A list of names with settings, as that of kinds.
+std::vector<KindHelp> described(const std::vector<NameHelp>& names);
+
 // The names that the word abbreviates: --batch-size for batch, --learning-rate for rate; if there are none, or too many
 // to list, the one that is spelled most like it.
 std::vector<std::string> similar(const std::string& word, const std::vector<std::string>& names);
@@ -100,53 +117,6 @@ std::vector<std::string> similar(const std::string& word, const std::vector<std:
 std::string alternatives(const std::vector<std::string>& needs);
 
 namespace detail {
-
-template <class T>
-struct IsVector : std::false_type {};
-template <class T>
-struct IsVector<std::vector<T>> : std::true_type {};
-
-// The number that the text spells or, for a word such as "auto", stands for. Throws UsageError, which names the range,
-// for numbers out of range and for any other text.
-Index parse_index_in_range(const Field& field, std::string_view text);
-double parse_number_in_range(const Field& field, std::string_view text);
-
-template <class T>
-T parse(const Field& field, const std::string& text) {
-  if constexpr (std::same_as<T, bool>) {
-    return parse_bool(text);
-  } else if constexpr (std::same_as<T, Index>) {
-    return parse_index_in_range(field, text);
-  } else if constexpr (std::same_as<T, double>) {
-    return parse_number_in_range(field, text);
-  } else if constexpr (NamedEnumeration<T>) {
-    field.check_text(text);
-    return from_text<T>(text);
-  } else if constexpr (Textual<T>) {
-    return T::from_text(text);
-  } else {
-    static_assert(std::same_as<T, std::string>, "base/visit.hpp lists the types that a field can have");
-    check<UsageError>(!field.filled || !text.empty(), "the ", field.placeholder, " is empty");
-    field.check_text(text);
-    return text;
-  }
-}
-
-template <class T>
-std::string as_text(const Field& field, const T& value) {
-  if constexpr (NamedEnumeration<T>) {
-    return to_text(value);
-  } else if constexpr (Textual<T>) {
-    return value.text();
-  } else if constexpr (std::same_as<T, std::string>) {
-    return value;
-  } else if constexpr (std::same_as<T, bool>) {
-    return format(value);
-  } else {
-    const std::string* const word = field.word_for(static_cast<double>(value));
-    return word != nullptr ? *word : format(value);
-  }
-}
 
 template <class T>
 std::string placeholder_of() {
@@ -173,14 +143,14 @@ Option list_option(const Field& field, std::vector<T>& value) {
     std::vector<T> elements;
     for (const std::string& text : texts) {
       check<UsageError>(!field.filled || !text.empty(), "the list is empty");
-      for (const std::string& element : split_list(text)) elements.push_back(parse<T>(field, element));
+      for (const std::string& element : split_list(text)) elements.push_back(parse_field<T>(field, element));
     }
     return std::any(std::move(elements));
   };
   option.assign = [&value](const std::any& parsed) { value = std::any_cast<const std::vector<T>&>(parsed); };
   option.get = [field, &value] {
     std::vector<std::string> texts;
-    for (const T& element : value) texts.push_back(escape_element(as_text(field, element)));
+    for (const T& element : value) texts.push_back(escape_element(field_text(field, element)));
     return texts;
   };
   return option;
@@ -193,9 +163,11 @@ Option scalar_option(const Field& field, T& value) {
                 .kind = flag ? OptionKind::flag : OptionKind::value,
                 .placeholder = flag ? "" : placeholder_of<T>(),
                 .choices = choices_of<T>()};
-  option.parse = [field](const std::vector<std::string>& texts) { return std::any(parse<T>(field, texts.back())); };
+  option.parse = [field](const std::vector<std::string>& texts) {
+    return std::any(parse_field<T>(field, texts.back()));
+  };
   option.assign = [&value](const std::any& parsed) { value = std::any_cast<const T&>(parsed); };
-  option.get = [field, &value] { return std::vector{as_text(field, value)}; };
+  option.get = [field, &value] { return std::vector{field_text(field, value)}; };
   return option;
 }
 
@@ -209,10 +181,13 @@ struct OptionCollector {
     if constexpr (Visitable<T>) {
       OptionCollector inner{table, field.help, field.needed};
       visit_fields(value, inner);
+    } else if constexpr (std::derived_from<T, KindInput>) {
+      table.add(field, value, group);
     } else {
       Option option = make(field, value);
       if (!field.placeholder.empty()) option.placeholder = field.placeholder;
       if (!field.texts.empty()) option.choices = field.texts;
+      if (field.names != nullptr) option.kinds = described(field.names());
       option.initial = join(option.get(), ",");
       option.group = group;
       option.section_needs = section_needs;

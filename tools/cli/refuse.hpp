@@ -18,7 +18,8 @@ inline void refuse(const std::vector<std::string>& options, const cli::Arguments
 
 // The same for evaluation options if there is no validation data.
 inline void refuse_evaluation(const cli::Arguments& arguments, const std::string& missing) {
-  refuse({"eval_every", "eval_tokens"}, arguments, " has no effect without " + missing + "; add it or leave that out");
+  refuse({"eval_every", "eval_tokens", "patience"}, arguments,
+         " has no effect without " + missing + "; add it or leave that out");
 }
 
 }  // namespace heddle

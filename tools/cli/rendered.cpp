@@ -21,11 +21,19 @@ std::string option_text(const Option& option, std::string_view& rest) {
   return "--" + name;
 }
 
+// Of a setting without an option of its own. Which kind is chosen is not known here.
+std::string setting_text(const Option& setting, std::string_view name, std::string_view& rest) {
+  const std::string option = "--" + setting.kind_option;
+  if (take(rest, " = ")) return concatenate(option, " NAME:", dashed(name), "=");
+  return concatenate("the key ", dashed(name), " of ", option);
+}
+
 // How the tool writes the field. `rest` is what follows in the text; the value of a flag is taken from it, and the
 // equals sign before another option's value.
 std::string field_text(std::string_view name, std::string_view& rest, const OptionTable& table) {
-  const Option* const option = table.find(name);
-  return option != nullptr ? option_text(*option, rest) : dashed(name);
+  if (const Option* const option = table.find(name)) return option_text(*option, rest);
+  if (const Option* const setting = table.find_setting(name)) return setting_text(*setting, name, rest);
+  return dashed(name);
 }
 
 }  // namespace
@@ -44,6 +52,10 @@ OptionTable with_rendered_help(const OptionTable& table) {
   OptionTable result;
   for (Option option : table.options()) {
     option.field.help = rendered(option.field.help, table);
+    for (KindHelp& kind : option.kinds) {
+      kind.summary = rendered(kind.summary, table);
+      for (FieldText& field : kind.fields) field.field.help = rendered(field.field.help, table);
+    }
     result.add(std::move(option));
   }
   return result;

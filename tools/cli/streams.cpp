@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "formats/files/content_type.hpp"
 #include "formats/heddle/file.hpp"
-#include "formats/huggingface/foreign.hpp"
 #include "tools/cli/signals.hpp"
 
 namespace heddle::cli {

@@ -5,6 +5,7 @@
 #include <boost/program_options/parsers.hpp>
 #include <cctype>
 #include <map>
+#include <set>
 
 namespace heddle::cli {
 
@@ -52,6 +53,43 @@ std::string upper_case(std::string name) {
 
 }  // namespace
 
+std::vector<Setting> expanded(const std::vector<Setting>& settings, const OptionTable& table) {
+  std::vector<Setting> all;
+  for (const Setting& setting : settings) {
+    const Option& option = *table.find(setting.name);
+    if (!option.expands) {
+      all.push_back(setting);
+      continue;
+    }
+    try {
+      const KindText parts = KindText::parse(setting.text);
+      all.push_back({setting.name, parts.name, setting.where});
+      for (const auto& [key, text] : parts.settings) {
+        const Option* const own = table.find_key(setting.name, key);
+        if (own == nullptr) throw UsageError(unknown_key(option.kinds, parts.name, key));
+        all.push_back({own->field.option(), text, setting.where, true});
+      }
+    } catch (const UsageError& error) {
+      throw UsageError(setting.where + ": " + error.what());
+    }
+  }
+  return all;
+}
+
+void drop_other_kinds(std::vector<Setting>& settings, const std::vector<Setting>& before, const OptionTable& table) {
+  std::set<std::string> dropped;
+  for (const Setting& setting : settings) {
+    if (!table.find(setting.name)->expands) continue;
+    for (const Setting& earlier : before) {
+      if (earlier.name == setting.name && earlier.text != setting.text) dropped.insert(setting.name);
+    }
+  }
+  std::erase_if(settings, [&](const Setting& setting) {
+    const Option& option = *table.find(setting.name);
+    return dropped.contains(setting.name) || (!option.is_named && dropped.contains(option.kind_option));
+  });
+}
+
 Variables::Variables(const OptionTable& table) : table_(table) {
   for (const Option& option : table.options()) {
     description_.add(boost::make_shared<po::option_description>(option.field.option().c_str(), new FieldValue(option)));
@@ -64,7 +102,15 @@ std::vector<std::string> Variables::store(const std::vector<Setting>& settings) 
   std::vector<std::string> repeated;
   for (const auto& [name, all] : by_name) {
     const Option& option = *table_.find(name);
-    if (all.size() > 1 && option.kind != OptionKind::list) repeated.push_back(name);
+    if (all.size() > 1 && option.kind != OptionKind::list) {
+      const bool of_kind = std::ranges::any_of(all, [](const Setting* setting) { return setting->of_kind; });
+      for (const Setting* setting : all) {
+        check<UsageError>(!of_kind || setting->text == all.front()->text, "--", name, " ", all.front()->text, " and ",
+                          setting->text, " disagree; give one of them");
+      }
+      check<UsageError>(!option.expands, all.back()->where, " is given twice; give one name, with all settings");
+      if (!of_kind) repeated.push_back(name);
+    }
     po::parsed_options one(&description_);
     for (const Setting* setting : all) one.options.emplace_back(name, std::vector{setting->text});
     try {
@@ -91,7 +137,7 @@ EnvironmentSettings parse_environment(const std::string& tool, const OptionTable
   std::map<std::string, Setting> options;     // by variable; the text is that of a flag, if the variable is true
   std::map<std::string, std::string> former;  // variables that have another name now, and that name
   for (const Option& option : table.options()) {
-    if (!option.in_files) continue;
+    if (!option.in_files || !option.is_named) continue;
     const std::string name = option.field.option(), start = option.common ? "HEDDLE_" : prefix;
     options[start + upper_case(name)] = {name, "true", ""};
     if (option.kind == OptionKind::flag) options[start + upper_case("no-" + name)] = {name, "false", ""};

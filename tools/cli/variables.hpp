@@ -13,10 +13,18 @@
 namespace heddle::cli {
 
 struct Setting {
-  std::string name;   // of the option, dashed
-  std::string text;   // flags have "true" or "false"
-  std::string where;  // "--layers", "HEDDLE_PRETRAIN_LAYERS", "run.ini:3: layers"
+  std::string name;      // of the option, dashed
+  std::string text;      // flags have "true" or "false"
+  std::string where;     // "--layers", "HEDDLE_PRETRAIN_LAYERS", "run.ini:3: layers"
+  bool of_kind = false;  // stood after the name of a kind, rnn:layers=2
 };
+
+// The settings, with those after the names of kinds, --arch rnn:layers=2, as settings of their own. Throws UsageError,
+// "WHERE: …", for malformed texts and unknown keys.
+std::vector<Setting> expanded(const std::vector<Setting>& settings, const OptionTable& table);
+
+// Leaves out the kinds of a source that one before it chose otherwise, with their settings that have no short name.
+void drop_other_kinds(std::vector<Setting>& settings, const std::vector<Setting>& before, const OptionTable& table);
 
 class Variables {
  public:
@@ -24,7 +32,8 @@ class Variables {
   explicit Variables(const OptionTable& table);
 
   // Adds one source; options that an earlier source has set keep their values. Returns the options other than lists
-  // that it sets more than once; the last value counts. Throws UsageError, "WHERE: ...".
+  // that it sets more than once; the last value counts. Throws UsageError, "WHERE: ...", also for an option and the
+  // same setting of a kind that disagree.
   std::vector<std::string> store(const std::vector<Setting>& settings);
 
   // Writes the values that are set into the fields.

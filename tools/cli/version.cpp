@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "formats/hdf5/load_library.hpp"
+#include "formats/hdf5/writer.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/tensor/blas.hpp"
 #include "libcore/tensor/math.hpp"
@@ -37,14 +37,6 @@ std::string compiler() {
 #endif
 }
 
-std::string hdf5_version() {
-  try {
-    return formats::hdf5::library_version();
-  } catch (const DataError& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 std::string engine() {
@@ -56,8 +48,8 @@ std::string engine() {
 std::string version_text(const std::string& tool) {
   const BlasDescription blas = describe_blas();
   return concatenate(tool, " (heddle) ", version(), "\nBLAS: ", blas.name, ", kernel ", blas.kernel,
-                     "\nHDF5: ", hdf5_version(), "\nBoost: ", BOOST_VERSION / 100000, ".", BOOST_VERSION / 100 % 1000,
-                     ".", BOOST_VERSION % 100, "\ncompiler: ", compiler(),
+                     "\nHDF5: ", formats::hdf5::library_version(), "\nBoost: ", BOOST_VERSION / 100000, ".",
+                     BOOST_VERSION / 100 % 1000, ".", BOOST_VERSION % 100, "\ncompiler: ", compiler(),
                      "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
                      bf16_unit(), "\n");
 }

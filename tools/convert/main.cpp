@@ -7,11 +7,12 @@
 #include "formats/heddle/weight_type.hpp"
 #include "formats/huggingface/foreign_model.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/refuse.hpp"
 #include "tools/cli/run.hpp"
-#include "tools/convert/model.hpp"
+#include "tools/convert/model_conversion.hpp"
 #include "tools/convert/split.hpp"
 
 using namespace heddle;

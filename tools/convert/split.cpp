@@ -13,10 +13,10 @@
 #include "formats/archives/json_archive.hpp"
 #include "formats/files/atomic_directory.hpp"
 #include "formats/json/node.hpp"
-#include "formats/json/value.hpp"
 #include "formats/labelled/csv.hpp"
+#include "formats/labelled/example_members.hpp"
 #include "libcore/data/folds.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/data_warnings.hpp"
 
 namespace heddle {
 

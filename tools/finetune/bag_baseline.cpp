@@ -2,11 +2,11 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/models/architecture.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 #include "libcore/training/task_objective.hpp"
 #include "libcore/training/trainer.hpp"
-#include "tools/finetune/options.hpp"
-#include "tools/tasks/report.hpp"
+#include "tools/finetune/tuning.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 
 namespace heddle {
 
@@ -73,8 +73,6 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
       formats::start_new_task(config, tokenizer, {.task = task, .adapters = {}, .seed = seed});
   (void)bag.model->start_from_counts(train);
 
-  FinetuneOptions options;
-  options.suit(models::architecture("bag").from_scratch);
   const training::Better better = better_of(metric);
   std::optional<JudgedAnswers> best;
   const auto judged = [&](const std::function<bool()>& stopped) -> std::vector<training::Metric> {
@@ -85,7 +83,9 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
     keep_best(best, better, {metrics.front().value, std::move(guesses)});
     return metrics;
   };
-  const training::TrainingConfig training = options.setup.config(static_cast<Index>(seed));
+  RunSpec spec = suited(tuning_defaults(config), models::architecture(config.arch()).from_scratch);
+  spec.seed = static_cast<Index>(seed);
+  const training::TrainingConfig training = spec.config(PrecisionChoice::f32);
   training::TaskObjective objective(*bag.model, train, training, {}, judged, better);
   training::Trainer trainer(objective, training);
   const auto texts = static_cast<double>(trainer.total_steps() * training.training.samples_per_step());

@@ -7,7 +7,7 @@
 
 #include "libcore/data/label_set.hpp"
 #include "tools/finetune/judged_answers.hpp"
-#include "tools/tasks/data.hpp"
+#include "tools/tasks/task_data.hpp"
 
 namespace heddle {
 

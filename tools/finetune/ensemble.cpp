@@ -12,9 +12,9 @@
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/refuse.hpp"
 #include "tools/cli/text_table.hpp"
+#include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/ensemble.hpp"
-#include "tools/tasks/report.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 #include "tools/training/files.hpp"
 
 namespace heddle {
@@ -81,7 +81,7 @@ void warn_of_slips(const TaskData& data, const Ensemble& models, const std::stri
 void make_ensemble(const FinetuneOptions& options, const cli::Arguments& arguments) {
   const std::vector<std::string> files = cli::model_files(options.ensemble);
   check_ensemble_usage(options, files, arguments);
-  const FinetuneSettings& settings = options.settings;
+  const TuningSpec& settings = options.tuning;
   Ensemble models(options.ensemble);
   const models::TaskConfig& task = models.task();
   const TaskData data = read_task_data(

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "libcore/training/objective.hpp"
-#include "tools/tasks/answers.hpp"
+#include "tools/tasks/task_answers.hpp"
 
 namespace heddle {
 

@@ -8,7 +8,7 @@
 
 #include "libcore/tensor/context.hpp"
 #include "tools/finetune/bag_baseline.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/data_warnings.hpp"
 #include "tools/training/files.hpp"
 
 namespace heddle {
@@ -17,7 +17,7 @@ namespace {
 
 using models::Task;
 
-TaskInput task_input(const FinetuneSettings& settings) {
+TaskInput task_input(const TuningSpec& settings) {
   return {settings.input, settings.task, settings.task == Task::pair ? formats::Texts::two : formats::Texts::one,
           formats::Gold::given};
 }
@@ -54,16 +54,21 @@ double rounded(double value) {
 
 }  // namespace
 
-LabelledTask::LabelledTask(const FinetuneOptions& options, std::optional<text::Tokenizer> tokenizer,
-                           const cli::Arguments& arguments)
-    : options_(options), arguments_(arguments), tokenizer_(std::move(tokenizer)) {
-  const FinetuneSettings& settings = options.settings;
+LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
+                           std::optional<text::Tokenizer> tokenizer, const cli::Arguments& arguments)
+    : options_(options),
+      tuning_(*spec.tuning),
+      arguments_(arguments),
+      tokenizer_(std::move(tokenizer)),
+      starts_from_counts_(options.begins_new() &&
+                          models::architecture(spec.model.arch()).plays(models::CountedStart::what)) {
+  const TuningSpec& settings = tuning_;
   const TaskInput input = task_input(settings);
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
   labels_ = labels_in(joined(files), settings.task);
-  check<UsageError>(options.setup.training.label_smoothing == 0 || config().has_classes(),
-                    "--label-smoothing: the task ", to_text(settings.task), " has no classes");
-  const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(arguments.common().seed)};
+  check<UsageError>(spec.training.label_smoothing == 0 || config().has_classes(), "--label-smoothing: the task ",
+                    to_text(settings.task), " has no classes");
+  const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(spec.seed)};
   for (const TaskData& file : files) {
     train_files_.push_back(part_of(file, fold, Side::outside));
     if (options.valid.empty() && fold.folds > 0) valid_files_.push_back(part_of(file, fold, Side::inside));
@@ -78,7 +83,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, std::optional<text::T
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   text_keys_ = text_keys_of(train_);
-  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, options.model.shape.chosen(arguments, nullptr)->vocab_size);
+  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, spec.model->vocab_size);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   warn_of_slips();
   if (labels_.size() == 0) return;
@@ -89,12 +94,12 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, std::optional<text::T
 }
 
 void LabelledTask::warn_of_slips() const {
-  const Task task = options_.settings.task;
+  const Task task = tuning_.task;
   const auto warn = [this](const std::optional<std::string>& warning) {
     if (warning) arguments_.warn(*warning);
   };
   for (const TaskData& file : train_files_) {
-    warn(header_warning(file, options_.settings.input));
+    warn(header_warning(file, tuning_.input));
     warn(empty_texts_warning(file));
   }
   if (task != Task::label) warn(many_classes_warning(train_, labels_));
@@ -108,7 +113,7 @@ void LabelledTask::warn_of_slips() const {
 }
 
 models::TaskConfig LabelledTask::config() const {
-  const FinetuneSettings& settings = options_.settings;
+  const TuningSpec& settings = tuning_;
   models::TaskConfig config{
       .task = settings.task, .pooling = settings.pooling, .layer_mix = settings.layer_mix, .labels = labels_.names()};
   config.two_texts = settings.task == Task::pair;
@@ -134,7 +139,7 @@ void LabelledTask::fit(models::ModelConfig& config) {
   config->fit_vocabularies({tokenizer_->vocab_size(), tokenizer_->vocab_size()});
   config.check();
   train_examples_ = encode(config);
-  config->fit_examples(models::counted_examples(train_examples_, options_.settings.task), labels_.size());
+  config->fit_examples(models::counted_examples(train_examples_, tuning_.task), labels_.size());
 }
 
 void LabelledTask::start(models::TaskModel& model) {
@@ -142,7 +147,7 @@ void LabelledTask::start(models::TaskModel& model) {
 }
 
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
-  const FinetuneSettings& settings = options_.settings;
+  const TuningSpec& settings = tuning_;
   const data::Framing framing(*tokenizer_, config->longest_text(), config->has_segments());
   data::OverlongTexts overlong{settings.overlong};
   const EncodeTask with{settings.task, labels_, *tokenizer_, framing, formats::Gold::given};
@@ -154,7 +159,7 @@ std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& c
 }
 
 std::vector<double> LabelledTask::class_weights(std::span<const data::TaskExample> examples) const {
-  const FinetuneSettings& settings = options_.settings;
+  const TuningSpec& settings = tuning_;
   if (settings.class_weights != ClassWeights::balanced) return {};
   check<UsageError>(labels_.size() > 0, "--class-weights: the task has no classes");
   return training::balanced_weights(examples, labels_.size(), settings.task);
@@ -168,7 +173,7 @@ std::optional<data::MaskVocabulary> LabelledTask::vocabulary_to_mask(const model
 
 std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& model,
                                                              const training::TrainingConfig& config) {
-  const FinetuneSettings& settings = options_.settings;
+  const TuningSpec& settings = tuning_;
   std::vector<data::TaskExample> examples = std::exchange(train_examples_, {});
   if (examples.empty()) examples = encode(model.body().config());
   std::vector<double> weights = class_weights(examples);
@@ -176,9 +181,6 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
   auto objective = std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights),
                                                              judge_model, better());
-  if (settings.token_dropout > 0) {
-    objective->drop_pieces({settings.token_dropout, data::MaskVocabulary(*tokenizer_, options_.from)});
-  }
   check<UsageError>(settings.auxiliary_weight == 0 || model.body().as<models::ReplacementDetector>() == nullptr,
                     "--auxiliary-weight: of this model a generator predicts tokens, not what is fine-tuned; leave it "
                     "out, or train it on the texts first with --task lm");
@@ -194,7 +196,7 @@ std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& mo
                                                      const std::function<bool()>& stop) {
   TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}, {.stop = stop}));
   if (stop()) return {{"nothing", 0}};
-  Judge how{.metric = options_.settings.metric};
+  Judge how{.metric = tuning_.metric};
   if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
   std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, guesses, how).metrics;
   keep_best(best_answers_, better(), {metrics.front().value, std::move(guesses)});
@@ -202,7 +204,7 @@ std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& mo
 }
 
 training::Better LabelledTask::better() const {
-  return better_of(options_.settings.metric);
+  return better_of(tuning_.metric);
 }
 
 EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
@@ -228,7 +230,7 @@ std::string LabelledTask::compared(std::optional<double> best, const Baseline& b
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const Judgement judgement =
         judge(*valid_, config(), labels_, best_answers_->guesses,
-              {.metric = options_.settings.metric, .intervals = true, .seed = seed, .baseline = &baseline});
+              {.metric = tuning_.metric, .intervals = true, .seed = seed, .baseline = &baseline});
     is_better = judgement.comparison->is_better;
     difference = ": " + judgement.comparison->text(judgement.metrics.front().name);
   }
@@ -240,7 +242,7 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
                                                       const std::function<bool()>& stop) const {
   if (!valid_) return {};
   std::vector<std::string> notes;
-  const std::string& metric = options_.settings.metric;
+  const std::string& metric = tuning_.metric;
   const auto note = [&](const std::string& whose, const Baseline& baseline, const std::string& advice) {
     const training::Metric usual =
         judge(*valid_, config(), labels_, baseline.guesses, {.metric = metric}).metrics.front();
@@ -249,9 +251,7 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   };
   const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_);
   if (baseline) note(concatenate("the baseline, ", baseline->what, ","), *baseline, "");
-  const bool is_bag =
-      options_.begins_new() && models::architecture(options_.model.shape.arch()).plays(models::CountedStart::what);
-  if (is_bag) return notes;
+  if (starts_from_counts_) return notes;  // a bag itself
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
   std::optional<JudgedAnswers> bag = answers_of_bag({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) {

@@ -7,14 +7,14 @@
 #include "libcore/training/task_objective.hpp"
 #include "tools/finetune/judged_answers.hpp"
 #include "tools/finetune/task.hpp"
-#include "tools/tasks/report.hpp"
+#include "tools/tasks/evaluation_report.hpp"
 
 namespace heddle {
 
 class LabelledTask : public FinetuningTask {
  public:
   // Without a tokenizer, one of words is trained on the examples.
-  LabelledTask(const FinetuneOptions& options, std::optional<text::Tokenizer> tokenizer,
+  LabelledTask(const FinetuneOptions& options, const RunSpec& spec, std::optional<text::Tokenizer> tokenizer,
                const cli::Arguments& arguments);
 
   const text::Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -43,6 +43,7 @@ class LabelledTask : public FinetuningTask {
                        const std::string& advice) const;
 
   const FinetuneOptions& options_;
+  TuningSpec tuning_;
   const cli::Arguments& arguments_;
   std::optional<text::Tokenizer> tokenizer_;
   std::vector<TaskData> train_files_, valid_files_;  // for messages with line numbers
@@ -53,6 +54,7 @@ class LabelledTask : public FinetuningTask {
   std::vector<data::TaskExample> train_examples_;  // of fit(), until an objective has them
   std::vector<data::TaskExample> valid_examples_;
   std::optional<JudgedAnswers> best_answers_;  // of this process's evaluations
+  bool starts_from_counts_;
   bool overlong_told_ = false;
 };
 

@@ -1,16 +1,16 @@
 #include "tools/finetune/pair_task.hpp"
 
+#include "formats/files/content_type.hpp"
 #include "formats/heddle/pairs_file.hpp"
-#include "formats/huggingface/foreign.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/lines/encode_line.hpp"
-#include "tools/tasks/data.hpp"
-#include "tools/training/choose_objective.hpp"
+#include "tools/tasks/task_data.hpp"
 
 namespace heddle {
 
-PairTask::PairTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments)
-    : options_(options), arguments_(arguments), tokenizer_(base.tokenizer()) {
+PairTask::PairTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
+                   const cli::Arguments& arguments)
+    : options_(options), objective_(*spec.objective), arguments_(arguments), tokenizer_(base.tokenizer()) {
   if (formats::has_source_tokenizer(base.file())) {
     source_tokenizer_ = formats::read_tokenizer(base.file(), formats::Side::source);
   }
@@ -38,7 +38,7 @@ std::unique_ptr<data::PairSource> PairTask::open(const std::string& path) const 
 }
 
 std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) const {
-  const TaskInput how{options_.settings.input, models::Task::translate, formats::Texts::pair, formats::Gold::absent};
+  const TaskInput how{options_.tuning.input, models::Task::translate, formats::Texts::pair, formats::Gold::absent};
   std::vector<data::TokenPair> pairs;
   for (const data::LabelledText& pair : read_task_data(arguments_.open_text(path), how).texts) {
     const std::string where = concatenate(path, ":", pair.line);
@@ -57,13 +57,12 @@ std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) cons
 
 std::unique_ptr<training::Objective> PairTask::objective(models::TaskModel& model,
                                                          const training::TrainingConfig& config) {
-  training::ObjectiveInputs inputs = options_.setup.objective_inputs(model.body(), config);
+  training::ObjectiveInputs inputs{.model = model.body(), .train = {}, .config = config};
   inputs.train.pairs = &pairs_->train();
   inputs.valid.pairs = pairs_->valid();
   inputs.tokenizer = &tokenizer_;
   if (source_tokenizer_) inputs.source_tokenizer = &*source_tokenizer_;
-  return training::make_objective(choose_objective("translate", model.body(), training::DataKind::pairs, arguments_),
-                                  inputs);
+  return training::make_objective(objective_, inputs);
 }
 
 EvaluationSample PairTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "libcore/training/objectives.hpp"
 #include "tools/finetune/task.hpp"
 #include "tools/training/pairs.hpp"
 
@@ -12,7 +13,8 @@ namespace heddle {
 class PairTask : public FinetuningTask {
  public:
   // Reads pairs files, and tables of sources and targets.
-  PairTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments);
+  PairTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
+           const cli::Arguments& arguments);
 
   models::TaskConfig config() const override { return {.task = models::Task::translate}; }
   std::unique_ptr<training::Objective> objective(models::TaskModel& model,
@@ -27,6 +29,7 @@ class PairTask : public FinetuningTask {
   std::unique_ptr<data::PairSource> encode(const std::string& path) const;
 
   const FinetuneOptions& options_;
+  training::ObjectiveChoice objective_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
   std::optional<text::Tokenizer> source_tokenizer_;

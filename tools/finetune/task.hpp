@@ -13,6 +13,7 @@
 #include "tools/cli/arguments.hpp"
 #include "tools/finetune/options.hpp"
 #include "tools/training/evaluation_sample.hpp"
+#include "tools/training/run_spec.hpp"
 
 namespace heddle {
 
@@ -40,8 +41,8 @@ class FinetuningTask {
 
 // Reads the data. The options and the arguments must outlive the task. Throws UsageError and DataError for options and
 // files that do not fit together.
-std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const formats::ModelFile& base,
-                                                     const cli::Arguments& arguments);
+std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const RunSpec& spec,
+                                                     const formats::ModelFile& base, const cli::Arguments& arguments);
 
 // The same for a new model, with what the data decide of it.
 struct NewModelTask {
@@ -49,6 +50,6 @@ struct NewModelTask {
   models::ModelConfig config;
   text::Tokenizer tokenizer;
 };
-NewModelTask make_new_model_task(const FinetuneOptions& options, const cli::Arguments& arguments);
+NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& spec, const cli::Arguments& arguments);
 
 }  // namespace heddle

@@ -2,8 +2,7 @@
 
 #include "formats/heddle/token_file.hpp"
 #include "libcore/training/objectives.hpp"
-#include "tools/corpus/encoded_text.hpp"
-#include "tools/training/choose_objective.hpp"
+#include "tools/lines/encoded_text.hpp"
 
 namespace heddle {
 
@@ -19,8 +18,9 @@ std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const te
 
 }  // namespace
 
-TextTask::TextTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments)
-    : options_(options), arguments_(arguments), tokenizer_(base.tokenizer()) {
+TextTask::TextTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
+                   const cli::Arguments& arguments)
+    : options_(options), objective_(*spec.objective), arguments_(arguments), tokenizer_(base.tokenizer()) {
   if (formats::has_source_tokenizer(base.file())) {
     source_tokenizer_ = formats::read_tokenizer(base.file(), formats::Side::source);
   }
@@ -35,12 +35,12 @@ TextTask::TextTask(const FinetuneOptions& options, const formats::ModelFile& bas
 
 std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& model,
                                                          const training::TrainingConfig& config) {
-  training::ObjectiveInputs inputs = options_.setup.objective_inputs(model.body(), config);
+  training::ObjectiveInputs inputs{.model = model.body(), .train = {}, .config = config};
   inputs.train.text = &tokens_->train();
   inputs.valid.text = tokens_->valid();
   inputs.tokenizer = &tokenizer_;
   if (source_tokenizer_) inputs.source_tokenizer = &*source_tokenizer_;
-  return training::make_objective(choose_objective("auto", model.body(), training::DataKind::text, arguments_), inputs);
+  return training::make_objective(objective_, inputs);
 }
 
 EvaluationSample TextTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {

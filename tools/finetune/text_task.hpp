@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "libcore/training/objectives.hpp"
 #include "tools/finetune/task.hpp"
 #include "tools/training/files.hpp"
 
@@ -11,7 +12,8 @@ namespace heddle {
 
 class TextTask : public FinetuningTask {
  public:
-  TextTask(const FinetuneOptions& options, const formats::ModelFile& base, const cli::Arguments& arguments);
+  TextTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
+           const cli::Arguments& arguments);
 
   models::TaskConfig config() const override { return {.task = models::Task::lm}; }
   std::unique_ptr<training::Objective> objective(models::TaskModel& model,
@@ -21,6 +23,7 @@ class TextTask : public FinetuningTask {
 
  private:
   const FinetuneOptions& options_;
+  training::ObjectiveChoice objective_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
   std::optional<text::Tokenizer> source_tokenizer_;

@@ -7,8 +7,8 @@
 
 #include "tools/cli/arguments.hpp"
 #include "tools/generate/text_search.hpp"
+#include "tools/lines/input_texts.hpp"
 #include "tools/lines/length_limit.hpp"
-#include "tools/lines/text_reader.hpp"
 
 namespace heddle {
 

@@ -9,8 +9,8 @@
 #include "tools/cli/arguments.hpp"
 #include "tools/generate/options.hpp"
 #include "tools/lines/blank_text.hpp"
+#include "tools/lines/input_texts.hpp"
 #include "tools/lines/length_limit.hpp"
-#include "tools/lines/text_reader.hpp"
 
 namespace heddle {
 

@@ -2,8 +2,8 @@
 
 #include <numeric>
 
+#include "libcore/base/values.hpp"
 #include "tools/cli/refuse.hpp"
-#include "tools/cli/values.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -36,7 +36,7 @@ void PairScorer::answer(const std::vector<Pair>& pairs) {
 
 std::string PairScorer::line(const Pair& pair, const std::vector<double>& scores) const {
   const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
-  if (!options_.jsonl) return cli::format(sum);
+  if (!options_.jsonl) return format(sum);
   const std::vector<TokenId> ids(pair.tokens.ids.begin() + pair.tokens.from, pair.tokens.ids.end());
   return json_line({{"source", pair.source},
                     {"text", pair.target},

@@ -3,8 +3,8 @@
 #include <numbers>
 #include <numeric>
 
+#include "libcore/base/values.hpp"
 #include "tools/cli/refuse.hpp"
-#include "tools/cli/values.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -43,7 +43,7 @@ void TextScorer::answer(const std::vector<Text>& texts) {
 }
 
 std::string TextScorer::line(const Text& text, const std::vector<double>& scores) const {
-  if (!options_.jsonl) return cli::format(sum(scores));
+  if (!options_.jsonl) return format(sum(scores));
   nlohmann::ordered_json each = scores;
   if (scores.size() < text.ids.size()) each.insert(each.begin(), nullptr);
   return json_line({{"text", text.text},

@@ -7,8 +7,8 @@
 
 #include "tools/generate/text_search.hpp"
 #include "tools/lines/blank_text.hpp"
+#include "tools/lines/input_texts.hpp"
 #include "tools/lines/length_limit.hpp"
-#include "tools/lines/text_reader.hpp"
 #include "tools/lines/translation_frames.hpp"
 
 namespace heddle {

@@ -7,7 +7,7 @@
 int main(int argc, char** argv) {
   heddle::cli::VerbTool inspect("inspect",
                                 "Shows what is in heddle's files, checks and compares them, and analyses models.");
-#define HEDDLE_VERB(name) inspect.add(#name, heddle::verbs::name());
+#define HEDDLE_VERB(room, name) inspect.add(#name, heddle::verbs::name());
 #include "tools/inspect/verbs.def"
 #undef HEDDLE_VERB
   inspect.explain_words([](const std::string& word) {

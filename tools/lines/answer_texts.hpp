@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "libcore/base/error.hpp"
-#include "tools/lines/text_reader.hpp"
+#include "tools/lines/input_texts.hpp"
 
 namespace heddle {
 

@@ -6,8 +6,8 @@
 
 #include "libcore/decoding/score.hpp"
 #include "libcore/text/tokenizer.hpp"
+#include "tools/lines/input_texts.hpp"
 #include "tools/lines/length_limit.hpp"
-#include "tools/lines/text_reader.hpp"
 #include "tools/lines/translation_frames.hpp"
 
 namespace heddle {

@@ -4,7 +4,8 @@
 
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
-#include "tools/corpus/encoded_text.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
+#include "tools/lines/encoded_text.hpp"
 
 namespace heddle {
 

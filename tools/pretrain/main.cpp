@@ -2,11 +2,9 @@
 #include "tools/cli/refuse.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
-#include "tools/pretrain/dry_run.hpp"
-#include "tools/pretrain/run.hpp"
+#include "tools/pretrain/pretraining.hpp"
 #include "tools/pretrain/variants.hpp"
 #include "tools/training/files.hpp"
-#include "tools/training/outputs.hpp"
 
 using namespace heddle;
 
@@ -21,12 +19,13 @@ const cli::About about{.name = "pretrain",
                        .operands = {},
                        .topics = {{"variants", variants_help}}};
 
-// Model options that the command line leaves out come from the preset, or with --resume from the file.
-void complete(PretrainOptions& options, const cli::Arguments& arguments) {
-  options.model.show(chosen_model(options, arguments));
-  settle_length(options.setup.training, arguments);
-  double& rate = options.setup.schedule.learning_rate;
-  if (rate == training::automatic_rate) rate = training::ScheduleOptions().learning_rate;
+// For --print-config: the kinds with all their settings.
+void show(PretrainOptions& options, const cli::Arguments& arguments) {
+  const RunSpec spec = resolved(options.learning, pretraining_defaults(arguments), arguments);
+  options.model.arch.show(described_model(options.model, spec.model));
+  if (spec.objective) options.learning.objective.show(*spec.objective);
+  options.learning.optimizer.show(spec.optimizer);
+  options.learning.schedule.show(spec.schedule);
 }
 
 }  // namespace
@@ -34,30 +33,18 @@ void complete(PretrainOptions& options, const cli::Arguments& arguments) {
 int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { complete(read, arguments); });
+    const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { show(read, arguments); });
     check_control(options.control);
-    const training::TrainingOptions& length = options.setup.training;
-    check<UsageError>(length.steps > 0 || length.epochs > 0 || !options.control.resume.empty(),
-                      "--steps auto needs --epochs");
-    if (options.control.resume.empty()) chosen_model(options, arguments).check();
-    check_file_output(options.output);
-    take_seed<PretrainRecord>(options.control, options.output, arguments);
-    if (options.dry_run) {
-      pretrain_dry_run(options, arguments);
-      return 0;
-    }
     check<UsageError>(
-        !options.train.empty(),
+        options.dry_run || !options.train.empty(),
         "--train names the token file to train on, made with tokenize -t tokenizer.h5 -o tokens.h5 text.txt; "
         "or, with -t tokenizer.h5, the text itself");
-    check<UsageError>(!options.output.empty(), "-o FILE is missing: the model file to write");
+    if (options.control.resume.empty()) described_model(options.model, {}).check();
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
+    take_seed(options.control, options.output, arguments);
     std::vector<std::string> inputs{validation(options.valid).file, options.tokenizer};
     for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
-    const TrainingOutputs outputs{options.output, options.log, options.control.keep};
-    check_outputs(outputs, inputs, arguments);
-    const ClaimedOutputs claimed(outputs);
-    catch_usr1(options.control);
-    return PretrainRun(options, arguments).run();
+    return train(options, pretraining_defaults(arguments), inputs, arguments,
+                 [&] { return std::make_unique<Pretraining>(options, arguments); });
   });
 }

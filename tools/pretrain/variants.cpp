@@ -15,7 +15,7 @@ namespace heddle {
 namespace {
 
 // Sets the attention and the positions of an architecture that has both.
-class SetVariants : public models::FieldVisitor {
+class SetVariants : public FieldVisitor {
  public:
   SetVariants(std::string attention, std::string positions)
       : texts_{{"attention", std::move(attention)}, {"positions", std::move(positions)}} {}

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/tasks/answers.hpp"
+#include "tools/tasks/task_answers.hpp"
 
 namespace heddle {
 

@@ -5,15 +5,14 @@
 
 #include "formats/heddle/ensemble_file.hpp"
 #include "libcore/base/strings.hpp"
-#include "libcore/decoding/pool.hpp"
 #include "tools/cli/model_files.hpp"
-#include "tools/tasks/warnings.hpp"
+#include "tools/tasks/data_warnings.hpp"
+#include "tools/tasks/prediction_pool.hpp"
 
 namespace heddle {
 
 namespace {
 
-using decoding::ClassPredictions;
 using models::Task;
 
 // What a model says of the classes, in another order: places[i] is where its class i belongs.
@@ -32,7 +31,7 @@ std::vector<double> pool_of(const std::vector<const std::vector<double>*>& model
     given.emplace_back(*models[m]);
     of_given.push_back(weights[m]);
   }
-  return given.empty() ? std::vector<double>() : decoding::pooled(given, of_given);
+  return given.empty() ? std::vector<double>() : pooled(given, of_given);
 }
 
 // The predictions for words that all models have read, as examples.
@@ -174,19 +173,19 @@ std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskA
     case Task::span:
       throw UsageError("--ensemble: models are pooled for classes, numbers and tags, not for answers in texts");
     case Task::regress: {
-      std::vector<decoding::NumberPredictions> numbers;
+      std::vector<NumberPredictions> numbers;
       for (const TaskAnswers& model : answers) numbers.push_back(model.numbers);
-      return decoding::mean_weights(numbers, gold_numbers(data));
+      return mean_weights(numbers, gold_numbers(data));
     }
     case Task::label: {
       std::vector<Index> gold;
       const std::vector<ClassPredictions> words = words_of(answers, data, models.labels(), gold);
-      return decoding::pool_weights(words, gold);
+      return pool_weights(words, gold);
     }
     default: {
       std::vector<ClassPredictions> classes;
       for (const TaskAnswers& model : answers) classes.push_back(model.classes);
-      return decoding::pool_weights(classes, gold_labels(data, models.labels()));
+      return pool_weights(classes, gold_labels(data, models.labels()));
     }
   }
 }

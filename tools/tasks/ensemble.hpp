@@ -1,4 +1,4 @@
-// Fine-tuned models that predict together: one, or several whose predictions are pooled (heddle/decoding/pool.hpp).
+// Fine-tuned models that predict together: one, or several whose predictions are pooled (prediction_pool.hpp).
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "tools/cli/arguments.hpp"
-#include "tools/tasks/answers.hpp"
+#include "tools/tasks/task_answers.hpp"
 
 namespace heddle {
 
@@ -56,11 +56,11 @@ class Ensemble {
 };
 
 // Where one of the models was trained on the file, or else on some of the texts, the first warning that says so
-// (warnings.hpp). An empty name is no file.
+// (data_warnings.hpp). An empty name is no file.
 std::optional<std::string> training_data_warning(const Ensemble& models, const TaskData& data, const std::string& file);
 
-// The weights with which the pool of the models predicts the gold answers best (decoding::pool_weights, of every word
-// for tags; decoding::mean_weights for numbers). Throws UsageError for spans.
+// The weights with which the pool of the models predicts the gold answers best (pool_weights, of every word
+// for tags; mean_weights for numbers). Throws UsageError for spans.
 std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskAnswers>& answers, const TaskData& data);
 
 }  // namespace heddle

@@ -1,5 +1,3 @@
-#include "tools/tokenize/decode.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -7,8 +5,10 @@
 
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/text/spelling.hpp"
 #include "tools/cli/streams.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 

@@ -1,5 +1,3 @@
-#include "tools/tokenize/encode.hpp"
-
 #include <fmt/format.h>
 
 #include <optional>
@@ -7,9 +5,11 @@
 #include <utility>
 
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/stream_encoder.hpp"
-#include "tools/corpus/document_encoder.hpp"
+#include "tools/lines/document_encoder.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 
@@ -17,7 +17,7 @@ namespace {
 
 class Learner : public TextConsumer {
  public:
-  Learner(TextReader& reader, const text::TrainerOptions& options) : reader_(reader), trainer_(options) {}
+  Learner(DocumentReader& reader, const text::TrainerOptions& options) : reader_(reader), trainer_(options) {}
 
   void add(std::string_view text) override { trainer_.add(text); }
   void end_document() override {
@@ -28,7 +28,7 @@ class Learner : public TextConsumer {
   text::TokenizerModel finish() { return trainer_.finish(); }
 
  private:
-  TextReader& reader_;
+  DocumentReader& reader_;
   text::Trainer trainer_;
 };
 
@@ -36,7 +36,7 @@ class Learner : public TextConsumer {
 // same bytes.
 class LinePrinter : public TextConsumer {
  public:
-  LinePrinter(TextReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, std::ostream& out)
+  LinePrinter(DocumentReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, std::ostream& out)
       : reader_(reader),
         tokenizer_(std::move(tokenizer)),
         pieces_(options.pieces),
@@ -64,7 +64,7 @@ class LinePrinter : public TextConsumer {
   void print(const text::StreamEncoder::Part& part);
   void append(TokenId id);
 
-  TextReader& reader_;
+  DocumentReader& reader_;
   text::Tokenizer tokenizer_;
   bool pieces_;
   std::ostream& out_;
@@ -108,7 +108,7 @@ class FileSink : public TokenSink {
   formats::TokenFileWriter& writer_;
 };
 
-void check_has_text(const TextReader& reader) {
+void check_has_text(const DocumentReader& reader) {
   check<DataError>(reader.bytes() > 0, reader.shown_names(), ": no text to encode");
 }
 
@@ -130,7 +130,7 @@ std::string ratio_text(double value) {
 }  // namespace
 
 void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  TextReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
+  DocumentReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
   Learner learner(reader, options.training);
   check_writable(options.output);
   // Character and word tokenizers need valid text, and so does wordpiece, which lower-cases and splits it.
@@ -153,7 +153,7 @@ void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& opt
 }
 
 void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  TextReader reader(arguments, arguments.input_or_usage("FILE"), Documents::line);
+  DocumentReader reader(arguments, arguments.input_or_usage("FILE"), Documents::line);
   const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
   cli::Output output(options.output);
   LinePrinter printer(reader, tokenizer, options, output.stream());
@@ -164,7 +164,7 @@ void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& option
 }
 
 void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  TextReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
+  DocumentReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
   const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_tokenizer_input(provenance, options.tokenizer);

@@ -1,13 +1,13 @@
-#include "tools/tokenize/locate.hpp"
-
 #include <ostream>
 #include <utility>
 
 #include "formats/heddle/token_file.hpp"
-#include "tools/corpus/invalid_bytes.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/encode_line.hpp"
+#include "tools/lines/invalid_bytes.hpp"
 #include "tools/lines/json_line.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 

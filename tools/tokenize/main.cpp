@@ -2,11 +2,7 @@
 #include "tools/cli/outputs.hpp"
 #include "tools/cli/refuse.hpp"
 #include "tools/cli/run.hpp"
-#include "tools/tokenize/decode.hpp"
-#include "tools/tokenize/encode.hpp"
-#include "tools/tokenize/locate.hpp"
-#include "tools/tokenize/pairs.hpp"
-#include "tools/tokenize/round_trip.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "libcore/text/tokenizer.hpp"
-#include "libcore/text/trainer.hpp"
-#include "tools/corpus/documents.hpp"
-#include "tools/corpus/invalid_bytes.hpp"
+#include "libcore/text/vocabulary_training.hpp"
+#include "tools/lines/document_cutter.hpp"
+#include "tools/lines/invalid_bytes.hpp"
 #include "tools/lines/special_text.hpp"
 
 namespace heddle {

@@ -1,12 +1,12 @@
-#include "tools/tokenize/round_trip.hpp"
-
 #include <algorithm>
 
 #include "formats/heddle/token_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/stream_encoder.hpp"
-#include "tools/corpus/reader.hpp"
+#include "tools/lines/document_reader.hpp"
+#include "tools/tokenize/modes.hpp"
 
 namespace heddle {
 
@@ -17,7 +17,7 @@ constexpr std::size_t shown_bytes = 24, kept_bytes = std::size_t{1} << 20;
 // Compares each document with its decoded ids, part by part, in constant memory.
 class RoundTrip : public TextConsumer {
  public:
-  RoundTrip(TextReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, bool by_lines)
+  RoundTrip(DocumentReader& reader, text::Tokenizer tokenizer, const TokenizeOptions& options, bool by_lines)
       : reader_(reader),
         tokenizer_(std::move(tokenizer)),
         by_lines_(by_lines),
@@ -42,7 +42,7 @@ class RoundTrip : public TextConsumer {
   void note_difference();
   void end_comparison();
 
-  TextReader& reader_;
+  DocumentReader& reader_;
   text::Tokenizer tokenizer_;
   bool by_lines_;
   text::StreamEncoder encoder_;
@@ -107,7 +107,7 @@ void RoundTrip::end_comparison() {
 void check_round_trip(const cli::Arguments& arguments, const TokenizeOptions& options) {
   const Documents documents = arguments.given("documents") ? options.documents : Documents::line;
   const bool by_lines = documents == Documents::line;
-  TextReader reader(arguments, arguments.input_or_usage("FILE"), documents);
+  DocumentReader reader(arguments, arguments.input_or_usage("FILE"), documents);
   const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
   cli::Output output(options.output);
   InvalidBytes invalid = invalid_bytes(takes_any_bytes(tokenizer), options, arguments);

@@ -11,7 +11,6 @@
 #include <iostream>
 
 #include "formats/archives/json_archive.hpp"
-#include "formats/hdf5/load_library.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/limits.hpp"
 #include "libcore/tensor/matmul.hpp"
@@ -66,8 +65,7 @@ struct Begun {
 
 // A few steps must not diverge, whatever the learning rate.
 training::TrainingConfig harmless(training::TrainingConfig config) {
-  config.schedule.learning_rate = 1e-12;
-  config.schedule.final_learning_rate = -1;
+  config.training.learning_rate = 1e-12;
   return config;
 }
 
@@ -201,7 +199,6 @@ Estimate estimate(DryRun run) {
   Estimate result;
   const double matmul_rate = measure_matmul_rate(chosen(run.config.training.precision));
   pool().trim();  // of the matrices of that measurement
-  formats::hdf5::load_library();
   result.memory.program = resident_bytes() + later;
   const Index eval_every = simulate(run, result);
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.

@@ -1,7 +1,7 @@
 // The sample that a dry run evaluates instead of all validation data.
 #pragma once
 
-#include "libcore/training/options.hpp"
+#include "libcore/training/training_config.hpp"
 
 namespace heddle {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "formats/huggingface/foreign.hpp"
-#include "tools/cli/values.hpp"
+#include "formats/files/content_type.hpp"
+#include "libcore/base/values.hpp"
 
 namespace heddle {
 
@@ -27,7 +27,7 @@ TrainingFile training_file(const std::string& word) {
   if (colon == std::string::npos || std::filesystem::exists(word, error)) return {word, 1};
   double weight = 0;
   try {
-    weight = cli::parse_number(std::string_view(word).substr(colon + 1));
+    weight = parse_number(std::string_view(word).substr(colon + 1));
   } catch (const UsageError&) {
     check<UsageError>(!std::filesystem::exists(word.substr(0, colon), error), "--train: ", word, ": the weight '",
                       word.substr(colon + 1), "' is not a number");
@@ -48,7 +48,7 @@ Validation validation(const std::string& word) {
   if (!word.ends_with('%')) return {.file = word, .held_out = {}};
   double percent = 0;
   try {
-    percent = cli::parse_number(std::string_view(word).substr(0, word.size() - 1));
+    percent = parse_number(std::string_view(word).substr(0, word.size() - 1));
   } catch (const UsageError&) {
     return {.file = word, .held_out = {}};
   }

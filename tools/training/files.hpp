@@ -9,7 +9,7 @@
 #include "formats/heddle/provenance.hpp"
 #include "libcore/data/held_out.hpp"
 #include "libcore/data/joined_tokens.hpp"
-#include "tools/corpus/documents.hpp"
+#include "tools/lines/document_cutter.hpp"
 
 namespace heddle {
 

@@ -3,7 +3,6 @@
 #include <filesystem>
 
 #include "formats/files/atomic_file.hpp"
-#include "formats/hdf5/load_library.hpp"
 #include "tools/cli/outputs.hpp"
 #include "tools/training/checkpoints.hpp"
 
@@ -46,7 +45,6 @@ void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string
 }
 
 ClaimedOutputs::ClaimedOutputs(const TrainingOutputs& outputs) {
-  formats::hdf5::load_library();
   check_writable(outputs.output);
   output_.emplace(outputs.output);
   check_writable(checkpoint_path(outputs.output));

@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
+#include "formats/files/content_type.hpp"
 #include "formats/heddle/file.hpp"
-#include "formats/huggingface/foreign.hpp"
 
 namespace heddle {
 

@@ -16,10 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// These include the options with which a diverged run may be continued.
-const std::set<std::string> may_change{"precision", "steps",         "epochs", "eval_every",          "eval_tokens",
-                                       "log_every", "learning_rate", "warmup", "final_learning_rate", "clip_norm"};
-
 const std::string checkpoint_role = "checkpoint";
 
 bool is_of_role(const formats::ProvenanceInput& input, const std::string& role) {
@@ -149,14 +145,31 @@ std::optional<formats::ModelFile> find_resumed(const RunControl& control, const 
   return open_if_finished(output);
 }
 
-void check_tool(const formats::ModelFile& file, const char* tool, const char* section, Found found) {
-  if (record_group(file).has_group(section)) return;
-  const std::string command = file.file().provenance().own.command_line, other = command.substr(0, command.find(' '));
-  throw DataError(
-      concatenate(file.file().path(), ": is a ", file.has_training() ? "checkpoint" : "model", " of ", other,
-                  found == Found::by_resume
-                      ? concatenate("; --resume needs a checkpoint of ", tool)
-                      : concatenate("; resume it with ", other, ", give -o another name, or --restart to start over")));
+RunRecord record_of(const formats::ModelFile& file, const std::string& tool, Found found) {
+  const std::string& path = file.file().path();
+  const formats::hdf5::Group group = record_group(file);
+  check<DataError>(group.has_group("spec"), path, ": is of a run of an earlier version of heddle, which cannot be ",
+                   "continued; give -o another name, or --restart to train it anew with the same command");
+  RunRecord record;
+  formats::load_fields(group, record);
+  const std::string other = record.spec.tool;
+  check<DataError>(other == tool, path, ": is a ", file.has_training() ? "checkpoint" : "model", " of ", other,
+                   found == Found::by_resume
+                       ? "; --resume needs a checkpoint of " + tool
+                       : "; resume it with " + other + ", give -o another name, or --restart to start over");
+  return record;
+}
+
+void take_seed(const RunControl& control, const std::string& output, cli::Arguments& arguments) {
+  if (const auto file = find_resumed(control, output)) {
+    arguments.use_seed(record_of(*file, arguments.tool(), Found::by_resume).spec.seed);
+  }
+}
+
+void write_record(formats::ModelWriter& writer, const RunRecord& record, Contents contents,
+                  const std::vector<formats::NamedTensor>& tensors) {
+  if (contents == Contents::checkpoint) writer.training(record, tensors);
+  if (contents == Contents::result) writer.part("run", record);
 }
 
 void check_same_validation(const std::string& valid, const formats::ModelFile& file) {
@@ -167,45 +180,21 @@ void check_same_validation(const std::string& valid, const formats::ModelFile& f
                     " now; ", then.empty() ? "leave it out" : "give the same", ", or --restart to start over");
 }
 
-bool is_unchanged(const TrainingSetup& now, const TrainingSetup& then) {
-  try {
-    check_unchanged(now, then, "", {"precision"});
-    return true;
-  } catch (const UsageError&) {
-    return false;
+void check_same_run(const RunSpec& now, const RunRecord& then, const std::string& path) {
+  for (const Difference& difference : differences(now, then.spec)) {
+    throw UsageError(concatenate(path, ": `", difference.field, "` was ", difference.then, " and is ", difference.now,
+                                 " now; use the previous value, or --restart to start over"));
   }
-}
-
-void check_unchanged(const TrainingSetup& now, const TrainingRecord& then, const cli::Arguments& arguments,
-                     const std::string& path) {
-  check_unchanged(now, then.setup, path, {"precision"});
-  const std::string advice = "; use the previous value, or --restart to start over";
-  check<UsageError>(now.training.precision == then.asked_precision, path, ": --precision was ",
-                    to_text(then.asked_precision), " and is ", to_text(now.training.precision), " now", advice);
-  const Index seed = arguments.common().seed;
-  check<UsageError>(seed == then.seed, path, ": --seed was ", then.seed, " and is ", seed, " now", advice);
   check<UsageError>(then.changed_at == 0, path, ": its options were changed by --resume after step ", then.changed_at,
                     "; give the same --resume again, or --restart to start over");
 }
 
-void take_over(TrainingSetup& setup, const TrainingRecord& record, const cli::Arguments& arguments,
-               const std::string& path, Changes changes) {
-  const PrecisionChoice asked = setup.training.precision;
-  take_over(setup, record.setup, arguments, path,
-            changes == Changes::some ? may_change : std::set<std::string>{"precision"});
-  if (changes == Changes::none) {
-    check<UsageError>(!arguments.given("precision") || asked == record.asked_precision, path, ": --precision was ",
-                      to_text(record.asked_precision), " and is ", to_text(asked), " now");
-    setup.training.precision = record.setup.training.precision;
+void check_may_resume(const RunSpec& now, const RunRecord& then, const std::string& path) {
+  for (const Difference& difference : differences(now, then.spec)) {
+    check<UsageError>(difference.may_change, "`", difference.field, "` = ", difference.now, " differs from the ",
+                      difference.then, " that ", path,
+                      " was trained with; leave it out to resume, or start a new run with another -o");
   }
-  const training::ScheduleOptions& schedule = setup.schedule;
-  check<UsageError>(!arguments.given("learning_rate") || arguments.given("final_learning_rate") ||
-                        schedule.final_learning_rate <= schedule.learning_rate,
-                    "--learning-rate ", schedule.learning_rate, " is less than the --final-learning-rate ",
-                    schedule.final_learning_rate, " that ", path, " was trained with; give --final-learning-rate too");
-  const Index seed = arguments.common().seed;
-  check<UsageError>(seed == record.seed, "--seed = ", seed, " differs from ", record.seed, " that ", path,
-                    " was trained with");
 }
 
 void add_checkpoint_input(formats::Provenance& provenance, const RunControl& control, const std::string& output) {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "libcore/base/values.hpp"
 #include "tools/cli/signals.hpp"
-#include "tools/cli/values.hpp"
 
 namespace heddle {
 
@@ -20,16 +20,16 @@ Select resolved(Select wanted, bool evaluates, const std::string& missing) {
 }
 
 std::string CheckpointInterval::text() const {
-  if (steps > 0) return cli::format(steps);
-  return seconds > 0 ? cli::format_duration(seconds) : never;
+  if (steps > 0) return format(steps);
+  return seconds > 0 ? format_duration(seconds) : never;
 }
 
 CheckpointInterval CheckpointInterval::from_text(std::string_view text) {
   if (text == never) return {};
   const bool is_number = std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
   try {
-    if (!is_number) return {.seconds = cli::parse_duration(text)};
-    const Index steps = cli::parse_index(text);
+    if (!is_number) return {.seconds = parse_duration(text)};
+    const Index steps = parse_index(text);
     if (steps > 0) return {.steps = steps};
   } catch (const UsageError&) {  // the message below says more
   }
@@ -37,11 +37,11 @@ CheckpointInterval CheckpointInterval::from_text(std::string_view text) {
 }
 
 std::string TimeLimit::text() const {
-  return seconds > 0 ? cli::format_duration(seconds) : no_limit;
+  return seconds > 0 ? format_duration(seconds) : no_limit;
 }
 
 TimeLimit TimeLimit::from_text(std::string_view text) {
-  return text == no_limit ? TimeLimit() : TimeLimit{.seconds = cli::parse_duration(text)};
+  return text == no_limit ? TimeLimit() : TimeLimit{.seconds = parse_duration(text)};
 }
 
 void check_control(const RunControl& control) {

@@ -40,7 +40,7 @@ struct CheckpointInterval {
   bool operator==(const CheckpointInterval&) const = default;
 };
 
-// A limit on the time of a run: "90m", as cli::parse_duration() takes it, or "none".
+// A limit on the time of a run: "90m", as parse_duration() takes it, or "none".
 struct TimeLimit {
   double seconds = 0;  // 0: none
 

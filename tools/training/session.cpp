@@ -43,21 +43,19 @@ std::string spoken(std::string name) {
 
 }  // namespace
 
-TrainingSession::TrainingSession(training::Objective& objective, const TrainingSetup& setup,
+TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& spec, PrecisionChoice computed,
                                  const SessionOptions& options, const cli::Arguments& arguments)
     : objective_(objective),
-      setup_(setup),
-      trainer_(objective, setup.config(arguments.common().seed, options.control.checkpoint_every.steps)),
+      spec_(spec),
+      computed_(computed),
+      trainer_(objective, spec.config(computed, options.control.checkpoint_every.steps)),
       options_(options),
       arguments_(arguments),
       progress_(arguments, "steps"),
       max_seconds_(options.control.max_time.seconds) {
-  check<UsageError>(setup.schedule.final_learning_rate <= setup.schedule.learning_rate, "--final-learning-rate ",
-                    setup.schedule.final_learning_rate, " is more than the peak, --learning-rate ",
-                    setup.schedule.learning_rate, "; give a smaller one");
-  if (setup.schedule.warmup.of(total_steps()) >= total_steps()) {
-    arguments.warn(concatenate("--warmup ", setup.schedule.warmup.text(), " is not less than the total of ",
-                               total_steps(), " steps: the learning rate never falls after its peak"));
+  if (const training::Warmup& warmup = spec.schedule->warmup; warmup.of(total_steps()) >= total_steps()) {
+    arguments.warn(concatenate("--warmup ", warmup.text(), " is not less than the total of ", total_steps(),
+                               " steps: the learning rate never falls after its peak"));
   }
   if (const std::string note = trainer_.optimizer().note(); !note.empty()) arguments.warn(note);
   // Takes longer than a short run's start, so it is done for those who read it.
@@ -67,7 +65,7 @@ TrainingSession::TrainingSession(training::Objective& objective, const TrainingS
                                to_text(trainer_.precision()), " on ", thread_count(), " threads"));
 }
 
-void TrainingSession::resume(const RunStart& start, const TrainingRecord& record) {
+void TrainingSession::resume(const RunStart& start, const RunRecord& record) {
   const training::TrainingState& progress = record.progress;
   const std::string& path = start.file->file().path();
   check<UsageError>(progress.step <= total_steps(), path, ": has completed ", counted(progress.step, "step", "steps"),
@@ -80,7 +78,7 @@ void TrainingSession::resume(const RunStart& start, const TrainingRecord& record
   std::error_code absent;
   const bool is_own = std::filesystem::equivalent(path, checkpoint_path(options_.output), absent);
   if (is_own) saved_step_ = progress.step;
-  if (progress.best_step > 0 && options_.select == Select::best) {
+  if (progress.best_step > 0 && spec_.selection.select == Select::best) {
     take_over_best(path, options_.output, progress.best_step);
     const std::string best = best_path(options_.output, progress.best_step);
     if (!std::filesystem::exists(best, absent)) {
@@ -90,8 +88,7 @@ void TrainingSession::resume(const RunStart& start, const TrainingRecord& record
     }
   }
   if (start.beginning == Beginning::resumed) {
-    const bool same = record.asked_precision == options_.asked_precision && is_unchanged(setup_, record.setup);
-    if (!same) changed_at_ = progress.step;
+    if (!differences(spec_, record.spec).empty()) changed_at_ = progress.step;
   }
   if (is_own) keep_last();  // which may not have happened before the run was killed
 }
@@ -107,7 +104,7 @@ void TrainingSession::compare_validation(const formats::ModelFile& file, const f
 void TrainingSession::forget_best(const std::string& reason) {
   training::TrainingState& state = trainer_.state();
   if (state.best_step == 0) return;
-  if (options_.select == Select::best) {
+  if (spec_.selection.select == Select::best) {
     arguments_.warn(concatenate(reason, "; the output will be the best of the evaluations after step ", state.step));
   }
   state.metric.clear();
@@ -115,8 +112,8 @@ void TrainingSession::forget_best(const std::string& reason) {
   state.best_step = 0;
 }
 
-TrainingRecord TrainingSession::record() const {
-  return {trainer_.state(), setup_, options_.asked_precision, arguments_.common().seed, changed_at_};
+RunRecord TrainingSession::record() const {
+  return {trainer_.state(), spec_, computed_, changed_at_};
 }
 
 std::vector<formats::NamedTensor> TrainingSession::tensors() const {
@@ -171,13 +168,13 @@ void TrainingSession::watch_plateau(Index step) {
 bool TrainingSession::out_of_patience() const {
   const std::vector<double>* const values = history_.find(valid_prefix + trainer_.state().metric);
   const std::vector<double>* const steps = history_.find("step");
-  if (options_.patience == 0 || values == nullptr || steps == nullptr) return false;
+  if (spec_.selection.patience == 0 || values == nullptr || steps == nullptr) return false;
   Index since_best = 0;
   for (std::size_t row = 0; row < steps->size(); ++row) {
     const bool later = (*steps)[row] > static_cast<double>(trainer_.state().best_step);
     since_best += later && !std::isnan((*values)[row]) ? 1 : 0;
   }
-  return since_best >= options_.patience;
+  return since_best >= spec_.selection.patience;
 }
 
 bool TrainingSession::is_finished() const {
@@ -187,8 +184,8 @@ bool TrainingSession::is_finished() const {
 }
 
 std::string TrainingSession::patience_note() const {
-  return concatenate(counted(options_.patience, "evaluation", "evaluations"), options_.patience == 1 ? "" : " in a row",
-                     " without improvement (--patience)");
+  return concatenate(counted(spec_.selection.patience, "evaluation", "evaluations"),
+                     spec_.selection.patience == 1 ? "" : " in a row", " without improvement (--patience)");
 }
 
 std::string TrainingSession::result_summary() const {
@@ -196,7 +193,7 @@ std::string TrainingSession::result_summary() const {
   std::string text = concatenate(options_.output, ": step ", state.step, ", loss ", text_of(state.loss, 4));
   if (state.best_step > 0) {
     text +=
-        concatenate(options_.select == Select::best ? "; it holds the model of step " : "; the best was step ",
+        concatenate(spec_.selection.select == Select::best ? "; it holds the model of step " : "; the best was step ",
                     state.best_step, ", with validation ", spoken(state.metric), " ", text_of(state.best_metric, 4));
   }
   return text + (out_of_patience() ? "; " + patience_note() : "");
@@ -223,7 +220,7 @@ void TrainingSession::keep_last() const {
 
 // The previous best model stays until a checkpoint refers to this one.
 void TrainingSession::save_best(const SaveModel& save) {
-  if (options_.select != Select::best) return;
+  if (spec_.selection.select != Select::best) return;
   try {
     save(best_path(options_.output, trainer_.state().best_step), Contents::best);
   } catch (const DataError&) {
@@ -251,7 +248,7 @@ void TrainingSession::read_best() const {
 // Wherever the process is killed here, the next run finds either a checkpoint, or the output and files to remove.
 void TrainingSession::finish(const SaveModel& save) {
   const training::TrainingState& state = trainer_.state();
-  if (options_.select == Select::best && state.best_step > 0 && state.best_step != state.step) read_best();
+  if (spec_.selection.select == Select::best && state.best_step > 0 && state.best_step != state.step) read_best();
   save(options_.output, Contents::result);
   remove_checkpoint(options_.output);
   remove_unused_best(options_.output);

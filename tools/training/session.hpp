@@ -13,17 +13,14 @@
 #include "tools/training/checkpoints.hpp"
 #include "tools/training/log.hpp"
 #include "tools/training/resume.hpp"
-#include "tools/training/run_control.hpp"
-#include "tools/training/setup.hpp"
+#include "tools/training/run_spec.hpp"
 
 namespace heddle {
 
+// Where a run writes, and when it saves and stops.
 struct SessionOptions {
   std::string output, log;
   RunControl control;
-  Index patience = 0;  // evaluations without improvement until training stops; 0: never
-  Select select = Select::last;
-  PrecisionChoice asked_precision = PrecisionChoice::f32;
 };
 
 // Writes a file with the current weights, the history so far and, for resuming, the record and the tensors.
@@ -31,20 +28,20 @@ using SaveModel = std::function<void(const std::string& path, Contents contents)
 
 class TrainingSession {
  public:
-  // The objective and the arguments must outlive the session.
-  TrainingSession(training::Objective& objective, const TrainingSetup& setup, const SessionOptions& options,
-                  const cli::Arguments& arguments);
+  // The objective and the arguments must outlive the session. `computed` is the precision of the spec on this machine.
+  TrainingSession(training::Objective& objective, const RunSpec& spec, PrecisionChoice computed,
+                  const SessionOptions& options, const cli::Arguments& arguments);
 
   // Continues from the start's checkpoint; the caller loads the weights. Throws UsageError for a run that has already
   // done more steps than requested, DataError if the file lacks state.
-  void resume(const RunStart& start, const TrainingRecord& record);
+  void resume(const RunStart& start, const RunRecord& record);
   // To be called after resume(): ignores the best model of the file's run if it was evaluated on other data.
   void compare_validation(const formats::ModelFile& file, const formats::Provenance& now);
 
   Index total_steps() const { return trainer_.total_steps(); }
   // The state that files store.
   const formats::History& history() const { return history_; }
-  TrainingRecord record() const;
+  RunRecord record() const;
   std::vector<formats::NamedTensor> tensors() const;
 
   // Trains, with checkpoints beside the output, and writes the output when training has finished. From here on, signals
@@ -74,7 +71,8 @@ class TrainingSession {
   std::string what_is_saved() const;
 
   training::Objective& objective_;
-  TrainingSetup setup_;
+  RunSpec spec_;
+  PrecisionChoice computed_;
   training::Trainer trainer_;
   SessionOptions options_;
   const cli::Arguments& arguments_;
@@ -86,7 +84,7 @@ class TrainingSession {
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   Index saved_step_ = 0;                           // in the checkpoint; 0: none
   Index first_step_ = 0;                           // that were done when this run began
-  Index changed_at_ = 0;                           // TrainingRecord
+  Index changed_at_ = 0;                           // RunRecord
   bool is_new_ = true;                             // without a checkpoint
   bool has_watched_ = false, has_warned_ = false;  // of a plateau
 };

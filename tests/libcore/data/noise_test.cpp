@@ -9,7 +9,7 @@
 
 #include "libcore/text/sentinels.hpp"
 #include "libcore/text/spelling.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 
 using namespace heddle;
 using namespace heddle::data;

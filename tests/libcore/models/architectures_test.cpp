@@ -19,7 +19,7 @@ namespace {
 constexpr Index vocabulary = 13;
 
 // Sets the fields of these names, where an architecture has them.
-class SetFields : public models::FieldVisitor {
+class SetFields : public FieldVisitor {
  public:
   SetFields(std::map<std::string, Index> numbers, std::map<std::string, std::string> texts)
       : numbers_(std::move(numbers)), texts_(std::move(texts)) {}
@@ -38,7 +38,7 @@ class SetFields : public models::FieldVisitor {
 };
 
 // Changes one field, the number of which is given.
-class ChangeField : public models::FieldVisitor {
+class ChangeField : public FieldVisitor {
  public:
   explicit ChangeField(Index number) : left_(number) {}
   void operator()(const Field& field, bool& value) override {

@@ -18,7 +18,7 @@ namespace bag_tests {
 namespace {
 
 // Sets a field of a configuration by its name.
-class SetNumber : public models::FieldVisitor {
+class SetNumber : public FieldVisitor {
  public:
   SetNumber(std::string name, Index value) : name_(std::move(name)), value_(value) {}
   void operator()(const Field&, bool&) override {}

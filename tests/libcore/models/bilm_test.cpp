@@ -22,7 +22,7 @@ constexpr Index vocabulary = 7, width = 5;
 using Numbers = std::vector<double>;
 
 // Sets the fields that have one of these names.
-class Set : public models::FieldVisitor {
+class Set : public FieldVisitor {
  public:
   std::map<std::string, Index> numbers;
   std::map<std::string, std::string> texts;

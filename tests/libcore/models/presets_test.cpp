@@ -13,7 +13,7 @@ namespace presets_tests {
 namespace {
 
 // Every field in the order of its visit().
-class FieldList : public models::FieldVisitor {
+class FieldList : public FieldVisitor {
  public:
   static std::vector<std::string> of(models::ModelConfig config) {
     FieldList list;

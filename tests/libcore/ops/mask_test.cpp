@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "libcore/ops/attention.hpp"
+#include "libcore/ops/fused_attention.hpp"
 #include "support/naive_attention.hpp"
 
 using namespace heddle;

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "libcore/ops/arithmetic.hpp"
-#include "libcore/ops/attention.hpp"
 #include "libcore/ops/cross_entropy.hpp"
 #include "libcore/ops/dropout.hpp"
+#include "libcore/ops/fused_attention.hpp"
 #include "libcore/ops/linear.hpp"
 #include "libcore/ops/norm.hpp"
 #include "libcore/tensor/context.hpp"

@@ -8,7 +8,7 @@
 
 #include "libcore/base/random.hpp"
 #include "libcore/text/tokenizer.hpp"
-#include "libcore/text/trainer.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 
 namespace heddle::text {
 

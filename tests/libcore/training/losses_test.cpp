@@ -61,7 +61,7 @@ struct NamedObjective {
 
 // Two layers of width 16, windows of 10 tokens.
 models::ModelConfig small_of(const std::string& architecture) {
-  struct Sizes : models::FieldVisitor {
+  struct Sizes : FieldVisitor {
     void operator()(const Field&, bool&) override {}
     void operator()(const Field&, double&) override {}
     void operator()(const Field&, std::string&) override {}

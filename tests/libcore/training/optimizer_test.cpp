@@ -332,7 +332,7 @@ TEST_CASE(
 TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
   Toy toy;
   const std::string complaint =
-      "`optimizer`: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd; did you mean 'adamw'?";
+      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd; did you mean 'adamw'?";
   CHECK_THROWS_WITH_AS(make_optimizer(options_of("adamx", 0), toy.parameters), complaint.c_str(), UsageError);
   CHECK_THROWS_WITH_AS(check_ranges(options_of("adamx", 0)), complaint.c_str(), UsageError);
   CHECK_NOTHROW(check_ranges(options_of("sgd", 0)));

@@ -1,0 +1,45 @@
+#include "formats/labelled/example_members.hpp"
+
+#include <cmath>
+
+#include "formats/archives/text_archive.hpp"
+
+namespace heddle::formats {
+
+bool has_member(const JsonNode& object, std::string_view name) {
+  if (!object.is_object()) return false;
+  for (const JsonNode& member : object.members()) {
+    if (member.key() == name) return true;
+  }
+  return false;
+}
+
+std::string text_member(const JsonNode& object, const char* name, const std::string& where) {
+  const JsonNode value = object.find(name);
+  check<DataError>(value.is_text(), where,
+                   has_member(object, name) ? concatenate(": \"", name, "\" is not a string")
+                                            : concatenate(": has no text \"", name, "\""));
+  return std::string(value.text());
+}
+
+JsonNode list_member(const JsonNode& object, const char* name, const std::string& where) {
+  JsonNode value = object.find(name);
+  check<DataError>(value.is_list(), where, ": has no list \"", name, "\"");
+  return value;
+}
+
+std::string name_member(const JsonNode& object, const char* name, const std::string& where) {
+  const JsonNode value = object.find(name);
+  check<DataError>(value.is_text() || value.is_flag() || value.is_number(), where,
+                   has_member(object, name) ? concatenate(": \"", name, "\" is not a string or a number")
+                                            : concatenate(": has no text or number \"", name, "\""));
+  if (value.is_text()) return std::string(value.text());
+  if (value.is_flag()) return text_of(value.flag());
+  if (value.digits().find_first_of(".eE") == std::string_view::npos) return std::string(value.digits());
+  constexpr double exact = 0x1p53;  // below it, doubles are all whole numbers
+  const double number = value.real();
+  const bool is_whole = number == std::trunc(number) && std::abs(number) < exact;
+  return is_whole ? std::to_string(static_cast<Index>(number)) : text_of(number);
+}
+
+}  // namespace heddle::formats

@@ -1,0 +1,71 @@
+#include "tools/classify/answerer.hpp"
+#include "tools/classify/label_watch.hpp"
+#include "tools/classify/write_results.hpp"
+#include "tools/lines/answer_texts.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+
+TextUnit unit_of(Task task, const std::string& path, const ClassifyOptions& options, formats::LabelledFormat format) {
+  if (options.raw) return TextUnit::line;
+  if (task == Task::label) return TextUnit::paragraph;
+  if (format == formats::LabelledFormat::csv) return TextUnit::row;
+  const bool is_document =
+      task == Task::span && formats::span_format(path, options.input) == formats::LabelledFormat::squad;
+  return is_document ? TextUnit::document : TextUnit::line;
+}
+
+void write_results(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
+                   const Answerer& answerer, const TaskAnswers& answers, const WriteOptions& how) {
+  const data::LabelSet& labels = answerer.labels();
+  switch (answerer.task().task) {
+    case Task::regress:
+      return write_numbers(out, data, answers.numbers, how);
+    case Task::label:
+      return how.raw ? write_raw_tags(out, texts, data, labels, answers, how)
+                     : write_tags(out, texts, data, labels, answers, how);
+    case Task::span:
+      return write_answers(out, data, answers, how);
+    default:
+      return write_classes(out, data, labels, answers.classes, how);
+  }
+}
+
+}  // namespace
+
+void answer_input(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
+                  const cli::Arguments& arguments, cli::Output& output) {
+  const models::TaskConfig& task = answerer.task();
+  const WriteOptions how{options.top, options.raw, options.jsonl, options.threshold,
+                         null_threshold(task, options, arguments)};
+  cli::Input input = arguments.open_text(path);
+  TaskReader reader(input.name(), input_of(task, options));
+  const TextUnit unit = unit_of(task.task, path, options, reader.text_format());
+  const std::string line_end = unit == TextUnit::line ? "\n" : "";  // which an empty line is made of
+  // About sixteen batches of tokens, within which texts are sorted by length.
+  constexpr Index bytes_per_token = 64;
+  const LabelWatch watch(path, task, answerer.labels(), options.input, reader.text_format());
+  bool watches = true;
+  const auto read = [&](const InputText& text) {
+    std::optional<std::string> warning;
+    if (watches) warning = options.raw ? LabelWatch::raw_warning(text) : watch.warning(text);
+    if (warning) arguments.warn(*warning);
+    watches = watches && !warning;
+    if (options.raw) {
+      return ReadText{text, {.file = text.file, .texts = {}, .sentences = {raw_sentence(text)}, .questions = {}}};
+    }
+    return ReadText{text, reader.read(text.text + line_end, {text.file, text.line})};
+  };
+  const auto answer = [&](const std::vector<ReadText>& texts) {
+    const TaskData data = joined_texts(texts);
+    if (data.size() == 0 && task.task != Task::label) return;  // a header
+    write_results(output.stream(), texts, data, answerer, answerer.answer(data), how);
+    output.stream().flush();
+  };
+  answer_texts(std::move(input), {.unit = unit, .bytes = options.batch_tokens * bytes_per_token}, read, answer);
+}
+
+}  // namespace heddle

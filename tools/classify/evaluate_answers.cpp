@@ -1,0 +1,38 @@
+#include <iostream>
+
+#include "libcore/base/printable.hpp"
+#include "tools/classify/answerer.hpp"
+#include "tools/classify/prediction_file.hpp"
+#include "tools/lines/json_line.hpp"
+#include "tools/tasks/data_warnings.hpp"
+#include "tools/tasks/evaluation_report.hpp"
+
+namespace heddle {
+
+void evaluate_answers(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
+                      const cli::Arguments& arguments, cli::Output& output) {
+  const models::TaskConfig& task = answerer.task();
+  const data::LabelSet& labels = answerer.labels();
+  const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
+  const TaskData all = read_task_data(arguments.open_text(path), input_of(task, options));
+  const TaskData data = part_of(all, {options.folds, options.fold, seed}, Side::inside);
+  check_metric(data, task, labels, options.metric);
+  // Of a part of a file the rest may well be the training data.
+  if (const auto warning = answerer.warning(data, options.folds == 0 ? path : "")) arguments.warn(*warning);
+  if (const auto warning = one_label_warning(data, task.task, labels)) arguments.warn(*warning);
+  const std::optional<Baseline> baseline = answerer.baseline(data);
+  const Judge how{options.metric, true, null_threshold(task, options, arguments), seed,
+                  baseline ? &*baseline : nullptr};
+  const TaskGuesses guesses =
+      guesses_in_parts(data, labels.size(), [&](const TaskData& part) { return answerer.answer(part); });
+  const Judgement judgement = arguments.given("threshold")
+                                  ? judge_answered(data, task, labels, guesses, options.threshold, how)
+                                  : judge(data, task, labels, guesses, how);
+  if (options.output != "-") {
+    write_predictions(output.stream(), data, labels, guesses,
+                      {prediction_format(options.output), options.threshold, how.null_threshold});
+  }
+  std::cout << (options.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));
+}
+
+}  // namespace heddle

@@ -1,0 +1,69 @@
+#include "libcore/base/strings.hpp"
+#include "tools/classify/answerer.hpp"
+#include "tools/tasks/ensemble.hpp"
+
+namespace heddle {
+
+namespace {
+
+class FineTunedAnswerer : public Answerer {
+ public:
+  FineTunedAnswerer(const ClassifyOptions& options, const cli::Arguments& arguments)
+      : arguments_(arguments),
+        models_(arguments.operand("MODEL"), options.base),
+        how_{input_of(models_.task(), options).gold,
+             {options.max_answer_length, options.top},
+             {.batch_tokens = options.batch_tokens}},
+        overlong_{options.overlong},
+        baseline_name_(options.baseline) {
+    refuse_unused(models_.task().task, options, arguments);
+    if (!baseline_name_.empty()) baseline_.emplace(baseline_name_, "", &models_);
+  }
+
+  const models::TaskConfig& task() const override { return models_.task(); }
+  const data::LabelSet& labels() const override { return models_.labels(); }
+
+  TaskAnswers answer(const TaskData& data) override {
+    TaskAnswers answers = models_.ask(data, how_, overlong_);
+    unseen_ += unseen_words(answers);
+    return answers;
+  }
+
+  void report() const override {
+    if (overlong_.count > 0) arguments_.say(overlong_note(overlong_, task().task));
+    if (unseen_ > 0) {
+      arguments_.say(concatenate(counted(unseen_, "word is", "words are"),
+                                 " outside the context or without a token, and got ",
+                                 labels().find("O") ? "the tag O" : "no tag"));
+    }
+  }
+
+  std::optional<Baseline> baseline(const TaskData& data) const override {
+    if (!baseline_) return baseline_of(data, task(), labels());
+    return Baseline{baseline_name_, guesses_in_parts(data, labels().size(), [&](const TaskData& part) {
+                      data::OverlongTexts cut{overlong_.how};
+                      return baseline_->ask(part, how_, cut);
+                    })};
+  }
+
+  std::optional<std::string> warning(const TaskData& data, const std::string& file) const override {
+    return training_data_warning(models_, data, file);
+  }
+
+ private:
+  const cli::Arguments& arguments_;
+  const Ensemble models_;
+  const AskModels how_;
+  data::OverlongTexts overlong_;
+  Index unseen_ = 0;
+  const std::string baseline_name_;
+  std::optional<Ensemble> baseline_;
+};
+
+}  // namespace
+
+std::unique_ptr<Answerer> fine_tuned_answerer(const ClassifyOptions& options, const cli::Arguments& arguments) {
+  return std::make_unique<FineTunedAnswerer>(options, arguments);
+}
+
+}  // namespace heddle

@@ -1,0 +1,62 @@
+#include "tools/classify/options.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "libcore/base/printable.hpp"
+#include "tools/classify/prediction_file.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/cli/refuse.hpp"
+
+namespace heddle {
+
+using models::Task;
+
+void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments) {
+  check<UsageError>(options.zero_shot.labels.empty() == options.zero_shot.template_text.empty(),
+                    "--labels and --template need each other; give both");
+  check<UsageError>(options.zero_shot.labels.empty() || options.overlong != data::Overlong::split,
+                    "--overlong split: is for fine-tuned models; a prompt can only be truncated");
+  std::vector<std::string> labels = options.zero_shot.labels;
+  std::ranges::sort(labels);
+  const auto twice = std::ranges::adjacent_find(labels);
+  check<UsageError>(twice == labels.end(), "--labels: '", twice == labels.end() ? "" : *twice, "' is listed twice");
+  check<UsageError>(std::ranges::all_of(labels, is_printable),
+                    "--labels: a label must be UTF-8 text without control characters");
+  check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
+                    "--evaluate prints metrics; --jsonl and --top are for labels");
+  check<UsageError>(!(options.evaluate && options.raw),
+                    "--raw reads text without tags, which --evaluate has nothing to compare with");
+  if (options.evaluate && options.output != "-") (void)prediction_format(options.output);
+  cli::keep_inputs({options.base, options.baseline}, {options.output}, arguments);
+}
+
+void refuse_unused(Task task, const ClassifyOptions& options, const cli::Arguments& arguments) {
+  const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
+  if (task == Task::label || task == Task::span) refuse({"text_column", "text_b_column", "header"}, arguments, reason);
+  if (task != Task::pair) refuse({"text_b_column"}, arguments, reason);
+  if (task == Task::span) refuse({"label_column"}, arguments, reason);
+  if (task != Task::label && !options.evaluate)
+    refuse({"label_column"}, arguments, " has no effect without --evaluate");
+  if (task != Task::label) refuse({"raw"}, arguments, reason + "; it is for tags of words");
+  if (options.raw) refuse({"format"}, arguments, " has no effect with --raw, which reads lines of text");
+  if (task != Task::span) refuse({"max_answer_length", "null_threshold"}, arguments, reason);
+  if (task == Task::label || task == Task::regress) refuse({"top"}, arguments, reason);
+  if (task == Task::regress) refuse({"threshold"}, arguments, reason + ": its numbers have no probabilities");
+  if (task == Task::label) {
+    refuse({"threshold"}, arguments, reason + ": the tags of a sentence belong together; --jsonl has them all");
+  }
+  if (task == Task::span) refuse({"threshold"}, arguments, reason + "; questions have --null-threshold");
+}
+
+TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options) {
+  return {options.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one,
+          options.evaluate ? formats::Gold::given : formats::Gold::absent};
+}
+
+double null_threshold(const models::TaskConfig& task, const ClassifyOptions& options, const cli::Arguments& arguments) {
+  return task.null_answers || arguments.given("null_threshold") ? options.null_threshold
+                                                                : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace heddle

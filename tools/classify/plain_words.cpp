@@ -1,0 +1,77 @@
+#include "tools/classify/plain_words.hpp"
+
+#include <utf8proc.h>
+
+#include "libcore/text/unicode.hpp"
+
+namespace heddle {
+
+using text::CharacterClass;
+using text::classify;
+using text::decode;
+
+namespace {
+
+bool is_mark(char32_t code) {
+  if (code < 0x300 || code == text::invalid_character) return false;
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME;
+}
+
+bool is_inside(char32_t code) {
+  const CharacterClass kind = classify(code);
+  return kind == CharacterClass::letter || kind == CharacterClass::number || is_mark(code);
+}
+
+// Whether the character joins what is on both sides of it.
+bool joins(char32_t before, char32_t code, char32_t after) {
+  const auto are = [&](CharacterClass kind) { return classify(before) == kind && classify(after) == kind; };
+  if (code == U'\'' || code == U'\u2019') return are(CharacterClass::letter);
+  return (code == U'.' || code == U',' || code == U':') && are(CharacterClass::number);
+}
+
+// Where the word that begins at a letter, number or mark ends.
+std::size_t end_of_word(std::string_view text, std::size_t at) {
+  for (char32_t last = 0; at < text.size();) {
+    const auto [code, length] = decode(text, at);
+    const std::size_t next = at + length;
+    if (is_inside(code)) {
+      last = is_mark(code) ? last : code;
+      at = next;
+    } else if (next < text.size() && joins(last, code, decode(text, next).code)) {
+      at = next;
+    } else {
+      return at;
+    }
+  }
+  return at;
+}
+
+// Where the repetitions of the character end.
+std::size_t end_of_same(std::string_view text, std::size_t at, char32_t same) {
+  while (at < text.size()) {
+    const auto [code, length] = decode(text, at);
+    if (code != same) break;
+    at += length;
+  }
+  return at;
+}
+
+}  // namespace
+
+std::vector<PlainWord> plain_words(std::string_view text) {
+  std::vector<PlainWord> words;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [code, length] = decode(text, at);
+    if (classify(code) == CharacterClass::space) {
+      at += length;
+      continue;
+    }
+    const std::size_t end = is_inside(code) ? end_of_word(text, at) : end_of_same(text, at, code);
+    words.push_back({at, end});
+    at = end;
+  }
+  return words;
+}
+
+}  // namespace heddle

@@ -1,0 +1,128 @@
+#include "tools/classify/prediction_file.hpp"
+
+#include <algorithm>
+
+#include "formats/archives/json_archive.hpp"
+#include "tools/classify/object_line.hpp"
+#include "tools/lines/escaped.hpp"
+
+namespace heddle {
+
+namespace {
+
+using formats::Json;
+
+std::string field(const Json& value) {
+  if (value.is_null()) return "";
+  return value.is_string() ? escaped_field(value.get<std::string>()) : concatenate(value.get<double>());
+}
+
+// Rows of named values, as lines of either format.
+class Rows {
+ public:
+  Rows(std::ostream& out, PredictionFormat format) : out_(out), format_(format) {}
+
+  // The names of the first row are the header.
+  void add(const Json& row, const std::string& more = "") {
+    if (format_ == PredictionFormat::jsonl) {
+      out_ << object_line(row, more) << "\n";
+      return;
+    }
+    std::string names, values;
+    for (const auto& [name, value] : row.items()) {
+      names += (names.empty() ? "" : "\t") + name;
+      values += (&value == &row.front() ? "" : "\t") + field(value);
+    }
+    if (!std::exchange(has_header_, true)) out_ << names << "\n";
+    out_ << values << "\n";
+  }
+
+ private:
+  std::ostream& out_;
+  PredictionFormat format_;
+  bool has_header_ = false;
+};
+
+void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
+                 const PredictionOptions& options) {
+  for (std::size_t i = 0; i < data.texts.size(); ++i) {
+    const data::LabelledText& text = data.texts[i];
+    Json row{{"text", text.text}};
+    if (text.second_text) row["text_b"] = *text.second_text;
+    if (!guesses.numbers.empty()) {
+      row["gold"] = data::numeric_labels({&text, 1}, data.file).front();
+      row["predicted"] = guesses.numbers[i];
+    } else {
+      const auto& [best, probability] = guesses.classes[i];
+      row["gold"] = text.label;
+      row["predicted"] = probability >= options.threshold ? Json(labels.name(best)) : Json();
+      row["probability"] = probability;
+    }
+    rows.add(row, text.more);
+  }
+}
+
+// The members of one word.
+Json word_row(const std::string& word, const std::string& gold, std::optional<Index> tag,
+              const std::optional<Guess>& guess, const data::LabelSet& labels) {
+  return {{"word", word},
+          {"gold", gold},
+          {"predicted", tag ? Json(labels.name(*tag)) : Json()},
+          {"probability", guess ? Json(guess->probability) : Json()}};
+}
+
+void write_sentences(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
+                     const PredictionOptions& options) {
+  for (std::size_t s = 0; s < data.sentences.size(); ++s) {
+    const data::TaggedSentence& sentence = data.sentences[s];
+    const std::vector<std::optional<Index>> tags = predicted_tags(guesses.tags[s], labels);
+    Json whole{{"words", Json::array()}, {"gold", Json::array()}};
+    for (std::size_t w = 0; w < tags.size(); ++w) {
+      const Json word = word_row(sentence.words[w], sentence.tags[w], tags[w], guesses.tags[s][w], labels);
+      if (options.format == PredictionFormat::tsv) {
+        Json row{{"sentence", s + 1}};
+        row.update(word);
+        rows.add(row);
+        continue;
+      }
+      for (const auto& [name, value] : word.items()) whole[name == "word" ? "words" : name].push_back(value);
+    }
+    if (options.format == PredictionFormat::jsonl) rows.add(whole);
+  }
+}
+
+void write_questions(Rows& rows, const TaskData& data, const TaskGuesses& guesses, const PredictionOptions& options) {
+  for (std::size_t q = 0; q < data.questions.size(); ++q) {
+    const data::SpanQuestion& question = data.questions[q];
+    std::vector<std::string> gold;
+    for (const data::SpanAnswer& answer : question.answers) {
+      if (std::ranges::find(gold, answer.text) == gold.end()) gold.push_back(answer.text);
+    }
+    const std::string predicted = predicted_answer(question, guesses.spans[q], options.null_threshold);
+    Json row{{"id", question.id}, {"question", question.question}};
+    row["gold"] = options.format == PredictionFormat::tsv ? Json(join(gold, " | ")) : Json(gold);
+    row["predicted"] = predicted.empty() ? Json() : Json(predicted);
+    row["score"] = guesses.spans[q].empty() ? Json() : Json(guesses.spans[q].front().score);
+    rows.add(row, question.more);
+  }
+}
+
+}  // namespace
+
+PredictionFormat prediction_format(const std::string& path) {
+  if (path.ends_with(".jsonl")) return PredictionFormat::jsonl;
+  check<UsageError>(path.ends_with(".tsv"), "-o ", path,
+                    ": with --evaluate it takes the predictions, as NAME.tsv or NAME.jsonl; the metrics are printed on "
+                    "standard output");
+  return PredictionFormat::tsv;
+}
+
+void write_predictions(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
+                       const TaskGuesses& guesses, const PredictionOptions& options) {
+  Rows rows(out, options.format);
+  write_texts(rows, data, labels, guesses, options);
+  write_sentences(rows, data, labels, guesses, options);
+  write_questions(rows, data, guesses, options);
+}
+
+}  // namespace heddle

@@ -1,0 +1,83 @@
+// What a command line says of something that is chosen by name, with settings: --arch rnn:cell=lstm. Settings of which
+// a tool makes options, such as --layers, are the same fields by a short name.
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libcore/base/kind.hpp"
+
+namespace heddle::cli {
+
+// The part that does not depend on the list; options.hpp makes options of it.
+class KindInput {
+ public:
+  virtual ~KindInput() = default;
+  virtual std::vector<KindHelp> help() const = 0;
+  // The name where none is given, for help; empty where it depends on something else.
+  virtual std::string usual_name() const = 0;
+
+  // What was given: the name, or ""; settings by the names of fields.
+  std::string name;
+  std::map<std::string, std::string> settings;
+
+  // What --print-config prints, once show() was called.
+  std::string shown_name;
+  std::map<std::string, std::string> shown_settings;
+
+  const std::vector<std::string>& short_names() const { return short_names_; }
+  bool is_given() const { return !name.empty() || !settings.empty(); }
+
+ protected:
+  // The fields that are options of their own.
+  explicit KindInput(std::vector<std::string> short_names) : short_names_(std::move(short_names)) {}
+
+ private:
+  std::vector<std::string> short_names_;
+};
+
+template <class Common>
+class KindChoice : public KindInput {
+ public:
+  // With `usual`, this is the kind where none is named.
+  explicit KindChoice(std::vector<std::string> short_names = {}, std::string usual = "")
+      : KindInput(std::move(short_names)), usual_(std::move(usual)) {}
+
+  std::vector<KindHelp> help() const override { return kinds<Common>().help(); }
+  std::string usual_name() const override { return usual_; }
+
+  // The kind that is named, or else the base, with the settings that are given. A named one starts from its defaults
+  // unless it is the base's kind. Throws UsageError, which begins with the option, for unknown keys and for wrong
+  // values. `option` is the name of the field, "arch".
+  KindOf<Common> resolved(const KindOf<Common>& base, const std::string& option) const {
+    KindOf<Common> kind = name.empty() || name == base.name() ? base : kinds<Common>().find(name).defaults;
+    for (const auto& [key, text] : settings) {
+      const bool is_short = std::ranges::count(short_names(), key) > 0;
+      try {
+        kind.set(key, text);
+      } catch (const UsageError& error) {
+        throw UsageError(is_short ? short_error(key, error.what()) : concatenate("--", option, ": ", error.what()));
+      }
+    }
+    return kind;
+  }
+
+  void show(const KindOf<Common>& kind) {
+    shown_name = kind.name();
+    shown_settings.clear();
+    for (const FieldText& field : kind.fields()) shown_settings[field.field.name] = field.text;
+  }
+
+ private:
+  // "--layers: 'x' is not a number", "--heads: bag has no key 'heads', …".
+  static std::string short_error(const std::string& key, const std::string& message) {
+    const std::string name = Field(key, "").option();
+    return concatenate("--", message.starts_with(name + ": ") ? "" : name + ": ", message);
+  }
+
+  std::string usual_;
+};
+
+}  // namespace heddle::cli

@@ -1,0 +1,142 @@
+#include "tools/convert/model_conversion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "formats/files/atomic_directory.hpp"
+#include "formats/heddle/model_file.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
+#include "tools/convert/check_written.hpp"
+#include "tools/convert/model_source.hpp"
+
+namespace heddle {
+
+namespace {
+
+using formats::WeightType;
+
+bool is_directory(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+struct Converted {
+  std::vector<formats::NamedTensor> weights;
+  double largest_error = 0;  // of rounding, relative to the tensor
+  std::string where;         // its tensor
+};
+
+Converted convert_weights(const std::vector<formats::NamedTensor>& weights, WeightType type) {
+  Converted result;
+  for (const auto& [name, tensor] : weights) {
+    result.weights.push_back({name, formats::convert(tensor, type)});
+    const double error = formats::rounding_error(tensor, result.weights.back().value);
+    check<DataError>(std::isfinite(error), name, ": has weights too large for ", to_text(type));
+    if (error <= result.largest_error) continue;
+    result.largest_error = error;
+    result.where = name;
+  }
+  return result;
+}
+
+Index bytes_of(const std::vector<formats::NamedTensor>& weights, WeightType type) {
+  std::size_t bytes = 0;
+  for (const auto& [name, tensor] : weights) {
+    bytes += type == WeightType::f16 && tensor.rank() == 2 ? tensor.bytes() / 2 : tensor.bytes();
+    if (tensor.scales() != nullptr) bytes += static_cast<std::size_t>(tensor.shape()[0]) * sizeof(Real);
+  }
+  return static_cast<Index>(bytes);
+}
+
+std::string describe(const Converted& converted) {
+  if (converted.where.empty()) return "nothing was rounded";
+  return fmt::format("largest rounding error {:.3g} % in {}", 100 * converted.largest_error, converted.where);
+}
+
+// The type of the written weights: directories cannot hold int8.
+WeightType type_for(const ModelConversion& conversion, const formats::ModelParts& parts) {
+  const bool is_int8 = std::ranges::any_of(
+      parts.weights, [](const formats::NamedTensor& tensor) { return tensor.value.dtype() == DType::int8; });
+  const bool expand = is_int8 && conversion.weights == WeightType::keep && names_directory(conversion.output);
+  return expand ? WeightType::f32 : conversion.weights;
+}
+
+struct Job {
+  const ModelSource& source;
+  const Converted& converted;
+  WeightType type;
+  bool checks;  // whether the written model is compared with the original
+};
+
+// "; logits differ by …" if they were compared.
+std::string compare(const Job& job, const std::string& path, const std::string& name) {
+  const double difference =
+      check_written(job.source.parts, job.converted.weights, read_model_source(path).parts, job.type, name);
+  return concatenate("; read back, the logits for a test text differ by ", fmt::format("{:.3g}", difference),
+                     " of their norm");
+}
+
+std::string write_directory(const Job& job, const std::string& path) {
+  formats::AtomicDirectory directory(path);
+  formats::write_model_directory(
+      directory.temporary(),
+      {job.source.parts.config, job.source.parts.tokenizer, job.converted.weights, job.source.parts.source_tokenizer},
+      job.type);
+  const std::string report = compare(job, directory.temporary(), path);
+  directory.commit();
+  return report;
+}
+
+std::string write_file(const Job& job, const std::string& path, const formats::Provenance& provenance) {
+  formats::ModelWriter writer(path);
+  writer.config(job.source.parts.config);
+  writer.tokenizer(job.source.parts.tokenizer);
+  if (job.source.parts.source_tokenizer) writer.source_tokenizer(*job.source.parts.source_tokenizer);
+  if (job.source.task) writer.part("task", *job.source.task);
+  writer.weights(job.converted.weights);
+  if (job.source.history.rows() > 0) writer.history(job.source.history);
+  std::string report;
+  const auto examine = [&](const std::string& temporary) { report = compare(job, temporary, path); };
+  writer.commit(provenance, job.checks ? formats::Examine(examine) : formats::Examine());
+  return report;
+}
+
+formats::Provenance provenance_of(const ModelSource& source, const ModelConversion& conversion) {
+  formats::Provenance provenance = formats::start_provenance(conversion.command_line);
+  for (const std::string& file : source.files) formats::add_input(provenance, "model", file);
+  if (is_directory(conversion.inputs.front())) formats::add_tokenizer_input(provenance, conversion.inputs.front());
+  return provenance;
+}
+
+}  // namespace
+
+bool names_directory(const std::string& path) {
+  return path.ends_with('/') || is_directory(path);
+}
+
+std::vector<std::string> convert_model(const ModelConversion& conversion) {
+  const auto& [inputs, output, weights, command_line] = conversion;
+  const ModelSource source = inputs.size() > 1 ? average_models(inputs) : read_model_source(inputs.front());
+  if (source.task && names_directory(output)) {
+    throw DataError(concatenate(inputs.front(), ": was fine-tuned for the task ", to_text(source.task->task),
+                                ", whose head cannot be stored in a directory; name a model file with -o"));
+  }
+  const WeightType type = type_for(conversion, source.parts);
+  const Converted converted = convert_weights(source.parts.weights, type);
+  const Job job{source, converted, type, is_directory(inputs.front())};
+  const std::string report = names_directory(output) ? write_directory(job, output)
+                                                     : write_file(job, output, provenance_of(source, conversion));
+  std::vector<std::string> lines;
+  if (source.has_training) {
+    lines.push_back(output + ": without the training state; training can be resumed only from " + inputs.front());
+  }
+  lines.push_back(concatenate(output, ": ", grouped(bytes_of(source.parts.weights, WeightType::keep)),
+                              " bytes of weights became ", grouped(bytes_of(converted.weights, type)), "; ",
+                              describe(converted), report));
+  return lines;
+}
+
+}  // namespace heddle

@@ -1,0 +1,256 @@
+#include "tools/finetune/tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "formats/heddle/load_model.hpp"
+#include "libcore/tensor/context.hpp"
+#include "tools/cli/signals.hpp"
+#include "tools/training/files.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+
+// Whether the word, a prefix of a name, "embeddings" or "body", selects the parameter.
+bool is_named(std::string_view name, std::string_view word) {
+  if (word == "body") return !name.starts_with("task/") && !models::is_of_head(name);
+  if (word == "embeddings") return name.starts_with("embedding/") || name.find("/embedding/") != name.npos;
+  if (word.ends_with('/')) word.remove_suffix(1);
+  return name.starts_with(word) && (name.size() == word.size() || name[word.size()] == '/');
+}
+
+// Throws UsageError for a word that matches no parameter.
+void check_freeze(const std::string& freeze, const Parameters& parameters) {
+  if (freeze.empty()) return;
+  for (const std::string& word : split(freeze, ',')) {
+    const bool names_some = std::ranges::any_of(parameters.all(), [&](const Parameter& parameter) {
+      return !parameter.name.starts_with("task/") && is_named(parameter.name, word);
+    });
+    check<UsageError>(names_some, "--freeze: '", word,
+                      "' matches no part of the model; inspect MODEL --weights lists them");
+  }
+}
+
+// Whether the loss does not depend on the parameter, so that weight decay would only shrink it.
+bool is_idle(std::string_view name, const TuningSpec& settings, const models::Model& model) {
+  const bool is_summary = model.is_of_summary(name);
+  if (settings.task == Task::lm) {
+    const auto* const masked = model.as<models::MaskedPredictor>();
+    return is_summary && !(masked != nullptr && masked->has_next_sentence());
+  }
+  if (settings.task == Task::translate) return is_summary;
+  if (!is_summary) return model.is_beside_vectors(name) && settings.auxiliary_weight == 0;
+  const auto* const vectors = model.as<models::ContextualVectors>();
+  return !models::pools(settings.task) || vectors == nullptr ||
+         models::resolved(settings.pooling, *vectors) != models::Pooling::first;
+}
+
+// The model without memory for its weights.
+std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& config) {
+  const Simulation simulation;
+  return models::make_model(config, ParameterSource::unset());
+}
+
+}  // namespace
+
+void check_trained(const TuningSpec& settings, const Parameters& parameters) {
+  check_adapters(parameters, settings.adapters);
+  check_freeze(settings.freeze, parameters);
+  check<UsageError>(parameters.trained_count() > 0, "--freeze leaves nothing to train");
+}
+
+ParameterSource::Rate learning_rates(const TuningSpec& settings, const models::ModelConfig& config) {
+  const auto frozen = settings.freeze.empty() ? std::vector<std::string>() : split(settings.freeze, ',');
+  const std::shared_ptr<const models::Model> model = outline_of(config);
+  return [frozen, settings, model](std::string_view name) {
+    if (name.starts_with("task/")) return 1.0;
+    if (is_idle(name, settings, *model)) return 0.0;
+    const bool is_adapter = name.find("/lora/") != name.npos;
+    if (settings.adapts() && !is_adapter) return 0.0;
+    if (std::any_of(frozen.begin(), frozen.end(), [&](const std::string& word) { return is_named(name, word); })) {
+      return 0.0;
+    }
+    return 1.0;
+  };
+}
+
+namespace {
+
+// That suits the model's width: 0.08 / width, which is about that of ELECTRA for each of its sizes (Clark et al. 2020,
+// table 7).
+double suitable_rate(const models::ModelConfig& config) {
+  const std::shared_ptr<const models::Model> model = outline_of(config);
+  const auto* const vectors = model->as<models::ContextualVectors>();
+  return vectors == nullptr ? 3e-4 : 0.08 / static_cast<double>(vectors->width());
+}
+
+// The dropout rate with which a model that was trained is tuned for a task.
+double dropout_of(const TuningSpec& tuning, const models::ModelConfig& config) {
+  if (tuning.dropout >= 0) return tuning.dropout;
+  return models::has_own_head(tuning.task) ? config->dropout : std::max(0.1, config->dropout);
+}
+
+class TuningTrial : public Trial {
+ public:
+  TuningTrial(const RunSpec& spec, FinetuningTask& task, const models::ModelConfig& config,
+              const training::TrainingConfig& training) {
+    const ParameterSource source =
+        with_adapters(ParameterSource(0).trained_at(learning_rates(*spec.tuning, config)), spec.tuning->adapters);
+    model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), task.config());
+    check_trained(*spec.tuning, model_->parameters());
+    objective_ = task.objective(*model_, training);
+  }
+  training::Objective& objective() const override { return *objective_; }
+
+ private:
+  std::unique_ptr<models::TaskModel> model_;
+  std::unique_ptr<training::Objective> objective_;
+};
+
+}  // namespace
+
+RunSpec tuning_defaults(const models::ModelConfig& model) {
+  RunSpec spec;
+  spec.tool = "finetune";
+  spec.model = model;
+  spec.optimizer = training::OptimizerChoice::from("adamw:beta2=0.999,weight-decay=0.01");
+  spec.schedule = training::ScheduleChoice::from("linear:warmup=10%,final=0");
+  spec.training.steps = 0;
+  spec.training.eval_every = 0;
+  spec.training.batch_size = 16;
+  spec.training.learning_rate = training::automatic_rate;
+  spec.tuning.emplace();
+  return spec;
+}
+
+RunSpec suited(RunSpec spec, const models::FromScratch& scratch) {
+  spec.optimizer = training::OptimizerChoice::from(scratch.optimizer);
+  spec.training.learning_rate = scratch.learning_rate;
+  spec.training.batch_size = scratch.batch_size;
+  spec.training.epochs = scratch.epochs;
+  return spec;
+}
+
+Finetuning::Finetuning(const FinetuneOptions& options, const cli::Arguments& arguments)
+    : options_(options), arguments_(arguments) {
+  if (!options.begins_new()) base_.emplace(options.from);
+}
+
+void Finetuning::add_inputs(formats::Provenance& provenance) const {
+  if (base_) formats::add_input(provenance, "model", options_.from);
+  if (!options_.tokenizer.empty()) formats::add_tokenizer_input(provenance, options_.tokenizer);
+  const Validation valid = validation(options_.valid);
+  heddle::add_inputs(provenance, training_files(options_.train), valid);
+  if (!valid.file.empty()) formats::add_input(provenance, "valid", valid.file);
+}
+
+void Finetuning::settle(RunSpec& spec) const {
+  take_given(*spec.tuning, options_.tuning, arguments_);
+  const TuningSpec& tuning = *spec.tuning;
+  base_ ? settle_tuned_model(spec) : settle_new_model(spec);
+  if (!models::has_own_head(tuning.task)) {
+    spec.objective.reset();
+    return;
+  }
+  const std::shared_ptr<const models::Model> model = outline_of(spec.model);
+  const bool reads_pairs = tuning.task == Task::translate;
+  if (!spec.objective) {
+    spec.objective =
+        training::objective_for(*model, reads_pairs ? training::DataKind::pairs : training::DataKind::text);
+  }
+  training::check_suits(*spec.objective, *model);
+}
+
+void Finetuning::settle_tuned_model(RunSpec& spec) const {
+  spec.model = formats::checked_config(*base_);
+  spec.model->dropout = dropout_of(*spec.tuning, spec.model);
+  training::TrainingOptions& training = spec.training;
+  if (training.learning_rate == training::automatic_rate) training.learning_rate = suitable_rate(spec.model);
+  // Texts without labels are read four times.
+  const bool has_length = training.steps > 0 || training.epochs > 0;
+  if (models::has_own_head(spec.tuning->task) && !has_length) training.epochs = 4;
+}
+
+void Finetuning::settle_new_model(RunSpec& spec) const {
+  spec.model = options_.arch.resolved(spec.model, "arch");
+  if (spec.tuning->dropout >= 0) spec.model->dropout = spec.tuning->dropout;
+  spec.model->spell_out();
+}
+
+void Finetuning::begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) {
+  spec_ = spec;
+  models::ModelConfig model = spec.model;
+  std::optional<text::Tokenizer> tokenizer;
+  if (base_) {
+    task_ = make_finetuning_task(options_, spec, *base_, arguments_);
+  } else {
+    NewModelTask made = make_new_model_task(options_, spec, arguments_);
+    task_ = std::move(made.task);
+    model = made.config;
+    tokenizer = std::move(made.tokenizer);
+  }
+  const formats::NewTask task{task_->config(),
+                              spec.tuning->adapters,
+                              learning_rates(*spec.tuning, model),
+                              static_cast<std::uint64_t>(spec.seed),
+                              model->dropout,
+                              from};
+  loaded_ = base_ ? formats::start_task(*base_, task) : formats::start_new_task(model, *tokenizer, task);
+  if (!base_ && from == nullptr) task_->start(*loaded_->model);
+  check_trained(*spec.tuning, loaded_->model->parameters());
+  objective_ = task_->objective(*loaded_->model, config);
+}
+
+void Finetuning::save(const std::string& path, const SavedRun& run) const {
+  formats::SavedTask saved{*loaded_->model, loaded_->tokenizer.model(), run.history, run.provenance};
+  if (loaded_->source_tokenizer) saved.source_tokenizer = &loaded_->source_tokenizer->model();
+  saved.training = run.write_record;
+  if (spec_->tuning->adapts()) {
+    save_adapter(path, saved, spec_->tuning->adapters,
+                 {formats::readable_path(options_.from), base_->weights().fingerprint()});
+  } else {
+    save_task(path, saved);
+  }
+}
+
+std::string Finetuning::summary() const {
+  const Parameters& parameters = loaded_->model->parameters();
+  const Index trained = parameters.trained_count(), all = parameters.count();
+  const auto fraction = static_cast<double>(trained) / static_cast<double>(all);
+  return concatenate(task_->summary(), ", ", grouped(trained), " of ", grouped(all), " parameters are trained (",
+                     std::round(fraction * 1000) / 10, " %)");
+}
+
+std::vector<std::string> Finetuning::last_notes(std::optional<double> best) const {
+  return task_->baseline_notes(best, [] { return cli::stop_requested() != 0; });
+}
+
+std::unique_ptr<Trial> Finetuning::trial(const RunSpec& spec, const training::TrainingConfig& config) {
+  return std::make_unique<TuningTrial>(spec, *task_, trial_model_, config);
+}
+
+EvaluationSample Finetuning::sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) {
+  spec_ = spec;
+  trial_model_ = spec.model;
+  if (base_) {
+    task_ = make_finetuning_task(options_, spec, *base_, arguments_);
+  } else {
+    NewModelTask made = make_new_model_task(options_, spec, arguments_);
+    task_ = std::move(made.task);
+    trial_model_ = made.config;
+  }
+  return task_->sample_evaluation(config, trial_model_);
+}
+
+void Finetuning::describe(DryRun& run) const {
+  run.saves_what_is_trained = spec_->tuning->adapts();
+  run.steps_to_simulate = 200;  // examples differ in length
+  run.simulates_evaluation = models::has_own_head(spec_->tuning->task);
+}
+
+}  // namespace heddle

@@ -1,0 +1,62 @@
+// What finetune trains: a model and a task, from a trained model or anew.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/heddle/task_file.hpp"
+#include "libcore/models/architecture.hpp"
+#include "tools/finetune/options.hpp"
+#include "tools/finetune/task.hpp"
+#include "tools/training/training_run.hpp"
+
+namespace heddle {
+
+// What a run that tunes this model is where its command line says nothing.
+RunSpec tuning_defaults(const models::ModelConfig& model);
+// The same of a new model, with what suits its architecture.
+RunSpec suited(RunSpec spec, const models::FromScratch& scratch);
+
+// Throws UsageError for adapters of matrices and parts to freeze that the model does not have, and where nothing is
+// trained.
+void check_trained(const TuningSpec& settings, const Parameters& parameters);
+
+// The factor of each parameter's learning rate: 0 where it is frozen; with adapters 0 for all but them and the head of
+// a task.
+ParameterSource::Rate learning_rates(const TuningSpec& settings, const models::ModelConfig& config);
+
+class Finetuning : public Trainee {
+ public:
+  // Opens the model to start from. Throws DataError.
+  Finetuning(const FinetuneOptions& options, const cli::Arguments& arguments);
+
+  void add_inputs(formats::Provenance& provenance) const override;
+  void settle(RunSpec& spec) const override;
+  std::string evaluation_options() const override { return "--valid or --folds"; }
+  bool evaluates() const override { return !options_.valid.empty() || options_.tuning.folds > 0; }
+  void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) override;
+  training::Objective& objective() const override { return *objective_; }
+  std::string summary() const override;
+  void save(const std::string& path, const SavedRun& run) const override;
+  std::vector<std::string> last_notes(std::optional<double> best) const override;
+  std::unique_ptr<Trial> trial(const RunSpec& spec, const training::TrainingConfig& config) override;
+  EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
+  void describe(DryRun& run) const override;
+
+ private:
+  void settle_tuned_model(RunSpec& spec) const;
+  void settle_new_model(RunSpec& spec) const;
+
+  const FinetuneOptions& options_;
+  const cli::Arguments& arguments_;
+  std::optional<formats::ModelFile> base_;  // none for a new model
+  std::optional<RunSpec> spec_;             // of begin(), or of a dry run
+  models::ModelConfig trial_model_;         // with what the examples decide of it
+  std::unique_ptr<FinetuningTask> task_;
+  std::optional<formats::LoadedTask> loaded_;
+  std::unique_ptr<training::Objective> objective_;
+};
+
+}  // namespace heddle

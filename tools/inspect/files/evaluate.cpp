@@ -1,0 +1,192 @@
+// inspect evaluate: the loss of a model on a token file.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <numbers>
+
+#include "formats/heddle/load_model.hpp"
+#include "formats/heddle/pairs_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "formats/heddle/token_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/training/objectives.hpp"
+#include "tools/cli/kind_choice.hpp"
+#include "tools/cli/progress.hpp"
+#include "tools/inspect/json_answer.hpp"
+#include "tools/inspect/model_fields.hpp"
+#include "tools/inspect/verbs.hpp"
+#include "tools/training/pairs.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr Index own_memory = -1;
+
+struct EvaluateOptions {
+  bool json = false;
+  std::string base;
+  Index batch_size = 8, sequence_length = 0, memory = own_memory;
+  cli::KindChoice<training::ObjectiveSettings> objective;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+    visitor(base_field().essential(), self.base);
+    visitor(Field("objective", "what to predict; by default the first that fits the model and the file").essential(),
+            self.objective);
+    visitor(Field("batch_size", "sequences to compute at once").range(1, 1 << 20).essential(), self.batch_size);
+    visitor(Field("sequence_length", "tokens per window; auto means the length that the model was trained with")
+                .range(1, 10000000)
+                .word(0, "auto")
+                .takes("N")
+                .essential(),
+            self.sequence_length);
+    visitor(Field("memory",
+                  "tokens before it, in earlier windows too, that each token attends to in each layer; auto means the "
+                  "model's memory; none: those of its window alone")
+                .range(1, 10000000)
+                .word(own_memory, "auto")
+                .word(0, "none")
+                .takes("N")
+                .essential(),
+            self.memory);
+  }
+};
+
+struct Score {
+  training::ObjectiveEvaluation result;
+  Index bytes;  // of text that the predicted tokens stand for, without special tokens; 0 where they are not all of it
+
+  double perplexity() const { return std::exp(result.nats_per_token()); }
+  // NaN without bytes.
+  double bits_per_byte() const {
+    return bytes > 0 ? result.nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
+  }
+};
+
+// Bytes of the text without those of its first token, which are those that it decodes to.
+Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
+  TokenId first = 0;
+  tokens.read(0, {&first, 1});
+  if (tokenizer.is_special(first)) return tokens.text_bytes();
+  return tokens.text_bytes() - static_cast<Index>(tokenizer.decode({&first, 1}).size());
+}
+
+// What the user asks for, or what suits the model and the data.
+training::ObjectiveChoice objective_of(const models::Model& model, training::DataKind data,
+                                       const EvaluateOptions& options, const std::string& model_path) {
+  const training::ObjectiveChoice usual = training::objective_for(model, data);
+  const training::ObjectiveChoice objective = options.objective.resolved(usual, "objective");
+  objective.check();
+  training::check_suits(objective, model);
+  check<DataError>(!options.objective.name.empty() || training::data_of(usual) == data, model_path, ": its objective, ",
+                   usual.name(), ", reads ",
+                   data == training::DataKind::text ? "pairs; evaluate it on a pairs file, or with --objective denoise "
+                                                      "on text that it restores"
+                                                    : "text; evaluate it on a token file");
+  return objective;
+}
+
+Score score_of(const formats::LoadedModel& loaded, const training::TrainingData& data, const EvaluateOptions& options,
+               const cli::Arguments& arguments) {
+  const std::string model_path = arguments.operand("MODEL");
+  const models::Model& model = *loaded.model;
+  const Index most = model.position_limit();
+  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
+                    " is more than the ", most, " positions of ", model_path);
+  const training::ObjectiveChoice objective = objective_of(model, *data.kind(), options, model_path);
+  cli::Progress progress(arguments, "batches");
+  const training::ObjectiveEvaluation result =
+      objective->evaluate({.model = model,
+                           .model_name = model_path,
+                           .data = data,
+                           .tokenizer = loaded.tokenizer,
+                           .source_tokenizer = loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr,
+                           .sequence_length = options.sequence_length,
+                           .memory = options.memory == own_memory ? std::nullopt : std::optional(options.memory),
+                           .batch_size = options.batch_size,
+                           .progress = [&](Index done, Index all) {
+                             progress.update(static_cast<double>(done), static_cast<double>(all));
+                           }});
+  const std::string path = arguments.operand("TOKENS");
+  if (result.left_out > 0) {
+    arguments.warn(concatenate(path, ": ", counted(result.left_out, "pair is", "pairs are"),
+                               " longer than the model's positions, and left out"));
+  }
+  check<NumericError>(std::isfinite(result.nats), path, ": the loss of ", model_path,
+                      " on it is not finite; inspect verify finds weights that are not");
+  return {result, 0};
+}
+
+// The model's loss on a token file or a pairs file. Throws DataError for a file of another tokenizer, and NumericError
+// when the loss is not finite.
+Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) {
+  const std::string model_path = arguments.operand("MODEL"), path = arguments.operand("TOKENS");
+  const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
+  const formats::Descriptor file = formats::Descriptor::open_for_reading(path);
+  check<DataError>(formats::looks_like_hdf5(file), path, ": ", formats::guess_content(file),
+                   "; encode text with the model's tokenizer: tokenize -t ", model_path, " -o tokens.h5 TEXT");
+  if (is_pairs_file(path)) {
+    const formats::PairsFile pairs(path);
+    pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, model_path);
+    Score score = score_of(loaded, {.pairs = &pairs}, options, arguments);
+    if (score.result.covers_text) score.bytes = pairs.tokens(formats::Side::target).text_bytes();
+    return score;
+  }
+  const formats::TokenFile tokens(path);
+  tokens.check_made_with(loaded.tokenizer, model_path);
+  check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", counted(tokens.size(), "token", "tokens"),
+                   "; an evaluation needs at least two");
+  Score score = score_of(loaded, {.text = &tokens}, options, arguments);
+  if (score.result.covers_text) score.bytes = predicted_bytes(tokens, loaded.tokenizer);
+  return score;
+}
+
+void print(const Score& score) {
+  const auto line = [](const std::string& name, double value) {
+    std::cout << fmt::format("{:<15} {:.6g}\n", name, value);
+  };
+  std::cout << "tokens          " << grouped(score.result.tokens) << "\n";
+  line("nats per token", score.result.nats_per_token());
+  line("perplexity", score.perplexity());
+  if (score.bytes > 0) line("bits per byte", score.bits_per_byte());
+  for (const training::Metric& metric : score.result.metrics) {
+    std::string name = metric.name;
+    std::ranges::replace(name, '_', ' ');
+    line(name, metric.value);
+  }
+}
+
+formats::Json score_json(const Score& score) {
+  formats::Json answer{{"tokens", score.result.tokens},
+                       {"nats_per_token", score.result.nats_per_token()},
+                       {"perplexity", score.perplexity()}};
+  if (score.result.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
+  for (const training::Metric& metric : score.result.metrics) answer[metric.name] = metric.value;
+  return answer;
+}
+
+void evaluate(const cli::Arguments& arguments, const EvaluateOptions& options) {
+  const Score score = score_of(arguments, options);
+  if (options.json) {
+    std::cout << dump(score_json(score));
+  } else {
+    print(score);
+  }
+}
+
+}  // namespace
+
+cli::Verb verbs::evaluate() {
+  return cli::make_verb<EvaluateOptions>(
+      {.summary = "Computes the loss of a model on a token file.",
+       .synopsis = {"MODEL TOKENS [--sequence-length N] [--json]", "ADAPTER TOKENS [--base MODEL] [--json]"},
+       .operands = {{"MODEL", "a model, or the adapter of one", 1, 1},
+                    {"TOKENS", "a token file made with the model's tokenizer, or a pairs file", 1, 1}}},
+      heddle::evaluate);
+}
+
+}  // namespace heddle

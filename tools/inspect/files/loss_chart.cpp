@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "libcore/base/strings.hpp"
+#include "tools/drawing/palette.hpp"
+#include "tools/drawing/picture.hpp"
+#include "tools/inspect/files/loss_curves.hpp"
+
+namespace heddle {
+
+namespace {
+
+constexpr double chart_width = 720, chart_height = 400;  // without the legend of runs
+constexpr double plot_left = 64, plot_right = chart_width - 24, plot_top = 48,
+                 plot_bottom = chart_height - 48;  // of the plot
+constexpr double title_line = 20, legend_line = 18, legend_sample = 20;
+constexpr Index most_points = 600, most_marks = 100;
+constexpr double usual_ticks = 5;
+
+// Further runs are dashed.
+constexpr const auto& run_colours = palette::series;
+constexpr std::size_t grey_run = run_colours.size() - 1;
+const std::array<std::vector<double>, 4> run_dashes{{{}, {6, 3}, {2, 3}, {8, 3, 2, 3}}};
+const Pen grid_pen{palette::grid};
+
+enum class Loss { training, validation };
+
+// The line style of a run's curve, or of one of the two curves of a single run.
+Pen loss_pen(Loss loss, std::size_t number) {
+  Pen pen{run_colours[number % run_colours.size()], 2.5, run_dashes[number / run_colours.size() % run_dashes.size()]};
+  if (loss == Loss::training) {
+    pen.width = 1;
+    pen.colour.opacity = 0.6;
+  }
+  return pen;
+}
+
+std::string tick_text(double value) {
+  return fmt::format("{:.6g}", value);
+}
+
+// 1, 2 or 5 times a power of ten, so that about `usual_ticks` steps cover the range.
+double loss_tick_distance(double range) {
+  const double power = std::pow(10.0, std::floor(std::log10(range / usual_ticks)));
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (range / (factor * power) <= usual_ticks + 0.5) return factor * power;
+  }
+  return 10 * power;
+}
+
+class LossPlot {
+ public:
+  LossPlot(const std::string& path, double whole_height, const Extent& extent)
+      : picture_(path, chart_width, whole_height), extent_(extent) {}
+
+  Picture& picture() { return picture_; }
+
+  void text(Point at, std::string_view content, Anchor anchor = Anchor::start) {
+    picture_.text(at, content, anchor, palette::text);
+  }
+
+  void grid() {
+    const double losses = loss_tick_distance(extent_.high - extent_.low);
+    for (double tick = std::ceil(extent_.low / losses); tick * losses <= extent_.high; ++tick) {
+      const double y = at({extent_.first_step, tick * losses}).y;
+      picture_.line({plot_left, y}, {plot_right, y}, grid_pen);
+      text({plot_left - 8, y + 4}, tick_text(tick * losses), Anchor::end);
+    }
+    const double steps = loss_tick_distance(extent_.last_step - extent_.first_step);
+    for (double tick = std::ceil(extent_.first_step / steps); tick * steps <= extent_.last_step; ++tick) {
+      const double x = at({tick * steps, extent_.low}).x;
+      picture_.line({x, plot_top}, {x, plot_bottom}, grid_pen);
+      text({x, plot_bottom + 18}, tick_text(tick * steps), Anchor::middle);
+    }
+  }
+
+  // Marks the points if there are only a few of validation, or a single one of either.
+  void curve(const Curve& curve, Loss loss, std::size_t number) {
+    if (curve.empty()) return;
+    std::vector<Point> points;
+    for (const CurvePoint& each : thinned(curve, most_points)) points.push_back(at(each));
+    const Pen pen = loss_pen(loss, number);
+    picture_.polyline(points, pen);
+    const bool few = loss == Loss::validation && static_cast<Index>(points.size()) <= most_marks;
+    if (!few && points.size() > 1) return;
+    for (const Point& point : points) picture_.disc(point, 2, pen.colour);
+  }
+
+  void legend(Point at, Loss loss, std::size_t number, std::string_view name) {
+    picture_.line({at.x, at.y - 4}, {at.x + legend_sample, at.y - 4}, loss_pen(loss, number));
+    text({at.x + legend_sample + 6, at.y}, name);
+  }
+
+ private:
+  Point at(const CurvePoint& point) const {
+    const double along = (point.step - extent_.first_step) / (extent_.last_step - extent_.first_step);
+    return {plot_left + (plot_right - plot_left) * along,
+            plot_bottom - (plot_bottom - plot_top) * (point.loss - extent_.low) / (extent_.high - extent_.low)};
+  }
+
+  Picture picture_;
+  Extent extent_;
+};
+
+LossCurves all_points(const std::vector<Run>& runs) {
+  LossCurves all;
+  for (const Run& run : runs) {
+    all.train.insert(all.train.end(), run.curves.train.begin(), run.curves.train.end());
+    all.valid.insert(all.valid.end(), run.curves.valid.begin(), run.curves.valid.end());
+  }
+  return all;
+}
+
+// With one run, colours stand for the losses; with several, for the runs, which are listed below the plot.
+void draw(LossPlot& plot, const std::vector<Run>& runs, const LossCurves& all) {
+  const bool one = runs.size() == 1;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    plot.curve(runs[i].curves.train, Loss::training, one ? 0 : i);
+    plot.curve(runs[i].curves.valid, Loss::validation, one ? 1 : i);
+    const double y = chart_height + legend_line * static_cast<double>(i + 1) - 8;
+    if (!one) plot.legend({plot_left, y}, Loss::validation, i, runs[i].name);
+  }
+  if (!all.train.empty()) plot.legend({plot_right - 210, title_line}, Loss::training, one ? 0 : grey_run, "training");
+  if (!all.valid.empty())
+    plot.legend({plot_right - 100, title_line}, Loss::validation, one ? 1 : grey_run, "validation");
+}
+
+}  // namespace
+
+void save_loss_chart(const std::string& path, const std::vector<Run>& runs) {
+  const LossCurves all = all_points(runs);
+  const bool one = runs.size() == 1;
+  LossPlot plot(path, chart_height + (one ? 0 : legend_line * static_cast<double>(runs.size())), extent_of(all));
+  plot.grid();
+  draw(plot, runs, all);
+  plot.text({plot_left, title_line}, one ? runs.front().name : concatenate("loss of ", runs.size(), " runs"));
+  plot.text({(plot_left + plot_right) / 2, chart_height - 10}, "step", Anchor::middle);
+  plot.text({8, plot_top - 10}, "nats per token");
+  plot.picture().save();
+}
+
+}  // namespace heddle

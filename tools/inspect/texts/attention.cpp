@@ -1,0 +1,197 @@
+// inspect attention: the attention weights of every layer and head in a text or a pair of texts.
+#include <iostream>
+
+#include "formats/heddle/task_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "tools/cli/outputs.hpp"
+#include "tools/drawing/pages/page.hpp"
+#include "tools/inspect/json_answer.hpp"
+#include "tools/inspect/model_fields.hpp"
+#include "tools/inspect/texts/attention_output.hpp"
+#include "tools/inspect/texts/attention_page.hpp"
+#include "tools/inspect/texts/attention_text.hpp"
+#include "tools/inspect/texts/given_texts.hpp"
+#include "tools/inspect/texts/matrix_picture.hpp"
+#include "tools/inspect/verbs.hpp"
+
+namespace heddle {
+
+namespace {
+
+struct AttentionOptions {
+  std::vector<Index> layer{analysis::all_layers};
+  Index head = AttentionGroup::all_heads;
+  std::string of = "all";
+  Index top = 10;
+  PageVectors vectors = PageVectors::automatic;
+  std::string base, output;
+  bool json = false;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(layer_field("layers, from 1", "are shown").essential(), self.layer);
+    visitor(Field("head", "one head of each layer, from 1; mean is the mean of all")
+                .range(1, 100000)
+                .word(AttentionGroup::all_heads, "all")
+                .word(AttentionGroup::mean_head, "mean")
+                .takes("N")
+                .essential(),
+            self.head);
+    visitor(Field("of",
+                  "which attention of a sequence-to-sequence model: that of the source to itself (encoder), of the "
+                  "target to itself (self) or to the source (source)")
+                .one_of({"all", "self", "encoder", "source"})
+                .essential(),
+            self.of);
+    visitor(Field("top", "how many of the strongest links to print").range(0, 1000000).takes("K").essential(),
+            self.top);
+    visitor(
+        Field("vectors", "vectors of queries and keys in a page: all, none, or all if they take at most 2.5 MB (auto)")
+            .takes("WHICH")
+            .essential(),
+        self.vectors);
+    visitor(base_field(), self.base);
+    visitor(
+        Field("output", "file to write: an interactive page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5")
+            .letter('o')
+            .not_empty()
+            .takes("FILE")
+            .essential(),
+        self.output);
+    visitor(Field("json", "print one JSON object").essential(), self.json);
+  }
+};
+
+std::string head_title(Index number) {
+  return number == AttentionGroup::mean_head ? "mean of the heads" : concatenate("head ", number);
+}
+
+bool is_single_head(const AttentionReport& report) {
+  return report.groups.size() == 1 && report.groups.front().numbers.size() == 1 && report.groups.front().heads == 1;
+}
+
+std::string single_title(const AttentionGroup& group) {
+  return concatenate(group.title(), ", layer ", group.numbers.front(), ", ", head_title(group.head_number(0)));
+}
+
+// One head with its tokens.
+void draw_head(const AttentionReport& report, const std::string& path) {
+  const AttentionGroup& group = report.groups.front();
+  draw_matrix(path, {.title = single_title(group),
+                     .weights = group.weights(0, 0),
+                     .rows = report.queries(group).labels,
+                     .columns = report.keys(group).labels});
+}
+
+// The heads of all layers, drawn a layer at a time, so that the weights of all need not be kept.
+class GridPicture {
+ public:
+  explicit GridPicture(std::string path) : path_(std::move(path)) {}
+
+  void add(const AttentionGroup& group, const Tensor& weights) {
+    if (!grid_) grid_.emplace(path_, labels_of(group), Shape{weights.shape()[2], weights.shape()[3]});
+    for (Index head = 0; head < group.heads; ++head) {
+      grid_->draw(group.numbers.size() - 1, static_cast<std::size_t>(head), head_of(weights, head));
+    }
+  }
+  bool is_empty() const { return !grid_; }
+  void save() { grid_->save(); }
+
+ private:
+  static GridLabels labels_of(const AttentionGroup& group) {
+    GridLabels labels{.title = group.title()};
+    for (const Index layer : group.chosen) labels.rows.push_back(concatenate("layer ", layer));
+    for (Index head = 0; head < group.heads; ++head) {
+      const Index number = group.head_number(head);
+      labels.columns.push_back(number == AttentionGroup::mean_head ? "mean" : concatenate("head ", number));
+    }
+    return labels;
+  }
+
+  std::string path_;
+  std::optional<MatrixGrid> grid_;
+};
+
+void print(const AttentionReport& report, const AttentionOptions& options, const std::string& model) {
+  if (options.json) {
+    std::cout << dump(as_json(report, model));
+  } else if (is_single_head(report)) {
+    const AttentionGroup& group = report.groups.front();
+    std::cout << single_title(group) << "\n";
+    write_shades(std::cout, group.weights(0, 0), report.queries(group).labels, report.keys(group).labels,
+                 {.files = ".png, .tsv or, without --head, .html", .top = options.top, .causal = group.causal});
+  } else {
+    write_patterns(std::cout, report, options.top);
+  }
+}
+
+void check_usage(const cli::Arguments& arguments, const AttentionOptions& options) {
+  const std::string& path = options.output;
+  const bool is_page = is_page_name(path), is_file = path.ends_with(".h5");
+  check<UsageError>(path.empty() || Picture::is_name(path) || is_page || path.ends_with(".tsv") || is_file, path,
+                    ": attention can be written to .html, .svg, .png, .pdf, .tsv and .h5 files");
+  check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
+  check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
+                    ": such a file has every head; leave out --head");
+  check<UsageError>((path.empty() && !options.json) || !arguments.given("top"),
+                    "--top is for what is printed for people; leave it out, or -o and --json");
+  check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
+  cli::keep_inputs({options.base}, {path}, arguments);
+}
+
+// Weights that are not finite are shown, and the status says so.
+int attention(const cli::Arguments& arguments, const AttentionOptions& options) {
+  check_usage(arguments, options);
+  const std::string &path = options.output, model = arguments.operand("MODEL");
+  const std::vector<InputText> texts = read_each_text(arguments, {"TEXT", "SECOND"});
+  const formats::LoadedModel loaded = formats::load_body(model, options.base);
+  const bool for_people = path.empty() && !options.json;
+  AttentionWanted wanted{.user = "inspect attention",
+                         .layers = options.layer,
+                         .group = options.of,
+                         .head = options.head,
+                         .links = for_people ? std::optional(links_for(options.top)) : std::nullopt};
+  GridPicture grid(path);
+  if (Picture::is_name(path)) {
+    wanted.picture = path;
+    wanted.take = [&](const AttentionGroup& group, const Tensor& weights) { grid.add(group, weights); };
+  }
+  const AttentionReport report = read_attention(loaded, model, texts.front(),
+                                                texts.size() < 2 ? std::nullopt : std::optional(texts.back()), wanted);
+  if (path.empty()) {
+    print(report, options, model);
+  } else if (path.ends_with(".h5")) {
+    write_attention_file(path, report, arguments);
+  } else if (path.ends_with(".tsv")) {
+    write_attention_table(path, report);
+  } else if (is_page_name(path)) {
+    write_attention_page(path, report, model, options.vectors);
+  } else if (grid.is_empty()) {
+    draw_head(report, path);
+  } else {
+    grid.save();
+  }
+  const std::string problem = not_finite(report, model);
+  if (problem.empty()) return 0;
+  arguments.warn(problem);
+  return NumericError(problem).exit_status();
+}
+
+}  // namespace
+
+cli::Verb verbs::attention() {
+  return cli::make_verb<AttentionOptions>(
+      {.summary = "Shows the attention weights of every layer and head in a text or a pair of texts.",
+       .synopsis = {"MODEL [TEXT|FILE [SECOND]] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]"},
+       .operands = {{"MODEL", "a model with attention; or an adapter", 1, 1},
+                    {"TEXT",
+                     "a text, or a file with one, or - for standard input, as without it; of a sequence-to-sequence "
+                     "model, the source",
+                     0, 1},
+                    {"SECOND",
+                     "the second text of a pair, or the target, likewise; without it, the model's own translation", 0,
+                     1, true}}},
+      heddle::attention);
+}
+
+}  // namespace heddle

@@ -1,0 +1,92 @@
+// The attention of a model in one or two texts, for inspect attention and align.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "formats/heddle/load_model.hpp"
+#include "libcore/analysis/attention_patterns.hpp"
+#include "tools/lines/input_texts.hpp"
+
+namespace heddle {
+
+// A text as its tokens.
+struct TokenText {
+  std::string name;  // "text", "source" or "target"
+  std::vector<TokenId> ids{};
+  std::vector<std::string> pieces{};  // of the tokenizer
+  std::vector<std::string> labels{};  // printable, for people
+
+  void add(const text::Tokenizer& tokenizer, const std::vector<TokenId>& more);
+  Index tokens() const { return static_cast<Index>(ids.size()); }
+};
+
+// What the weights of a head say.
+struct HeadSummary {
+  analysis::HeadPattern pattern;
+  std::vector<analysis::AttentionLink> links;  // the strongest
+};
+
+// The layers in which the tokens of one text attend to those of one text.
+struct AttentionGroup {
+  static constexpr Index all_heads = -1, mean_head = 0;
+
+  std::string name;                 // "self", "encoder" or "source"
+  std::size_t query, key;           // which of the report's texts
+  Index only_head = all_heads;      // which heads the report has: all, a single one from 1, or the mean
+  bool causal = false;              // no token attends to a later one
+  std::vector<Index> chosen{};      // numbers of the layers that are shown, from 1
+  Index heads = 0;                  // that each of them shows
+  std::vector<Index> numbers{};     // of the layers read so far
+  std::vector<Index> not_finite{};  // numbers of those that have such weights
+  // Of the layers, either their weights or what these say about each head; or neither, if they were taken.
+  std::vector<models::AttentionMap> layers{};
+  std::vector<std::vector<HeadSummary>> summaries{};
+
+  // From 1, of one from 0; mean_head of the mean.
+  Index head_number(Index head) const { return only_head == all_heads ? head + 1 : only_head; }
+  // "decoder self-attention"
+  std::string title() const;
+  // [queries, keys] of a head, from 0.
+  Tensor weights(std::size_t layer, Index head) const;
+};
+
+// [queries, keys] of one head of weights [1, heads, queries, keys].
+Tensor head_of(const Tensor& weights, Index head);
+
+struct AttentionReport {
+  std::vector<TokenText> texts;
+  std::vector<AttentionGroup> groups;
+
+  const TokenText& queries(const AttentionGroup& group) const { return texts[group.query]; }
+  const TokenText& keys(const AttentionGroup& group) const { return texts[group.key]; }
+};
+
+struct AttentionWanted {
+  std::string user;                        // for messages
+  std::vector<Index> layers;               // of each group, as analysis::chosen_layers() takes them
+  std::string group = "all";               // or the name of one
+  Index head = AttentionGroup::all_heads;  // or one of each layer, from 1, or the mean
+  // A picture to draw, for which texts must not be too long, and attention is of one kind; or empty.
+  std::string picture{};
+  // If given, more than one head of one layer is summarised, with so many links, and its weights are not kept: they are
+  // there a layer at a time.
+  std::optional<Index> links{};
+  // If given, gets the weights of more than one head of one layer, a layer at a time, the group's last; they are not
+  // kept.
+  std::function<void(const AttentionGroup& group, const Tensor& weights)> take{};
+};
+
+// Of a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the target
+// with the token that ends it; of others the text alone or, where the model reads pairs, both. Throws DataError for
+// texts that the model cannot read, UsageError for layers, heads and groups that are not there.
+AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const InputText& first,
+                               const std::optional<InputText>& second, const AttentionWanted& wanted);
+
+// "FILE: the weights of KIND in layers N, ... are not finite; …" of all such layers; or "".
+std::string not_finite(const AttentionReport& report, const std::string& path);
+
+}  // namespace heddle

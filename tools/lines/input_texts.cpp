@@ -1,0 +1,48 @@
+#include "tools/lines/input_texts.hpp"
+
+#include <algorithm>
+
+#include "libcore/base/strings.hpp"
+
+namespace heddle {
+
+namespace {
+
+// Long enough for a program that writes continuously, too short for people to notice.
+constexpr std::chrono::milliseconds patience{2};
+
+}  // namespace
+
+bool InputTexts::ends_text(std::string_view line) {
+  switch (unit_) {
+    case TextUnit::line:
+    case TextUnit::exact_line:
+      return true;
+    case TextUnit::row:
+      if (std::ranges::count(line, '"') % 2 != 0) quote_is_open_ = !quote_is_open_;  // a doubled one is two
+      return !quote_is_open_;
+    case TextUnit::paragraph:
+      return line.find_first_not_of(" \t") == line.npos;
+    case TextUnit::document:
+      break;
+  }
+  return false;
+}
+
+std::optional<InputText> InputTexts::next(const std::function<void()>& before_waiting) {
+  InputText text{{}, name_, lines_.number() + 1};
+  for (bool has_line = false;; has_line = true) {
+    if (lines_.is_idle(patience)) before_waiting();
+    const auto line = lines_.next();
+    if (!line) return has_line ? std::optional(std::move(text)) : std::nullopt;
+    if (unit_ == TextUnit::line) {
+      text.text = text.line == 1 ? without_byte_order_mark(line->text) : line->text;
+    } else {
+      text.text.append(line->text).append(line->ending);
+      if (unit_ == TextUnit::exact_line && text.text.ends_with('\n')) text.text.pop_back();
+    }
+    if (ends_text(line->text)) return text;
+  }
+}
+
+}  // namespace heddle

@@ -1,0 +1,170 @@
+#include "tools/pretrain/pretraining.hpp"
+
+#include <algorithm>
+
+#include "formats/heddle/load_model.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/roles.hpp"
+#include "libcore/tensor/context.hpp"
+
+namespace heddle {
+
+namespace {
+
+// The file of --valid where there is no --train; null if there is none.
+std::unique_ptr<formats::TokenFile> open_valid(const std::string& word) {
+  const Validation valid = validation(word);
+  check<UsageError>(!valid.holds_out(), "--valid ", word, ": is a part of --train, which is missing");
+  return valid.file.empty() ? nullptr : std::make_unique<formats::TokenFile>(valid.file);
+}
+
+// The model without memory for its weights.
+std::unique_ptr<models::Model> outline_of(const models::ModelConfig& config) {
+  const Simulation simulation;
+  return models::make_model(config, ParameterSource::unset());
+}
+
+class PretrainTrial : public Trial {
+ public:
+  explicit PretrainTrial(std::unique_ptr<models::Model> model) : model_(std::move(model)) {}
+  training::Objective& objective() const override { return *objective_; }
+  models::Model& model() { return *model_; }
+  void learn(std::unique_ptr<training::Objective> objective) { objective_ = std::move(objective); }
+
+ private:
+  std::unique_ptr<models::Model> model_;
+  std::unique_ptr<training::Objective> objective_;
+};
+
+}  // namespace
+
+RunSpec pretraining_defaults(const cli::Arguments& arguments) {
+  RunSpec spec;
+  spec.tool = "pretrain";
+  spec.training.learning_rate = training::automatic_rate;
+  spec.seed = arguments.common().seed;
+  return spec;
+}
+
+models::ModelConfig described_model(const ModelOptions& options, const models::ModelConfig& base) {
+  const models::ModelConfig& start = options.preset.empty() ? base : models::preset(options.preset);
+  check<UsageError>(options.preset.empty() || options.arch.name.empty() || options.arch.name == start.arch(), "--arch ",
+                    options.arch.name, ": the preset is of the architecture ", start.arch(),
+                    "; leave out --arch or --preset");
+  return options.arch.resolved(start, "arch");
+}
+
+Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments) : options_(options) {
+  if (options.train.empty()) {
+    valid_ = open_valid(options.valid);
+  } else {
+    corpus_.emplace(options, arguments);
+  }
+}
+
+void Pretraining::add_inputs(formats::Provenance& provenance) const {
+  corpus_->add_to(provenance);
+}
+
+models::Vocabularies Pretraining::vocabularies(const models::ModelConfig& model) const {
+  if (corpus_) return corpus_->vocabularies();
+  const Index vocab = model->vocab_size;
+  check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
+  check<DataError>(!valid_ || valid_->vocab_size() <= vocab, options_.valid, ": a vocabulary of ",
+                   valid_ ? valid_->vocab_size() : 0, " is larger than --vocab-size ", vocab);
+  return {vocab, vocab};
+}
+
+void Pretraining::settle(RunSpec& spec) const {
+  spec.model = described_model(options_.model, spec.model);
+  if (spec.objective) prepare(spec.model, *spec.objective);
+  spec.model->fit_vocabularies(vocabularies(spec.model));
+  spec.model->spell_out();
+  spec.model.check();
+  const std::unique_ptr<models::Model> model = outline_of(spec.model);
+  if (!spec.objective) {
+    spec.objective = training::objective_for(*model, corpus_ ? std::optional(corpus_->kind()) : std::nullopt);
+  }
+  training::check_suits(*spec.objective, *model);
+  training::TrainingOptions& training = spec.training;
+  if (training.learning_rate == training::automatic_rate) {
+    training.learning_rate = spec.optimizer->usual_rate();
+  }
+  check<UsageError>(training.steps > 0 || training.epochs > 0, "--steps auto needs --epochs");
+}
+
+std::unique_ptr<training::Objective> Pretraining::make_objective(models::Model& model, const RunSpec& spec,
+                                                                 const training::TrainingConfig& config) const {
+  training::ObjectiveInputs inputs{.model = model, .train = {tokens_.get(), pairs_.get()}, .config = config};
+  inputs.valid.text = valid_.get();
+  if (corpus_) {
+    inputs.train = corpus_->train();
+    inputs.valid = corpus_->valid();
+    inputs.tokenizer = &corpus_->tokenizer();
+    inputs.source_tokenizer = corpus_->source_tokenizer();
+  }
+  return training::make_objective(*spec.objective, inputs);
+}
+
+void Pretraining::begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) {
+  spec_ = spec;
+  model_ = from != nullptr ? formats::load_model_to_train(*from).model
+                           : models::make_model(spec.model, static_cast<std::uint64_t>(spec.seed));
+  objective_ = make_objective(*model_, spec, config);
+}
+
+std::string Pretraining::summary() const {
+  return concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->vocab_size(), ", ",
+                     corpus_->summary());
+}
+
+void Pretraining::save(const std::string& path, const SavedRun& run) const {
+  formats::ModelWriter writer(path);
+  writer.config(model_->config());
+  writer.tokenizer(corpus_->tokenizer().model());
+  if (const text::Tokenizer* source = corpus_->source_tokenizer()) writer.source_tokenizer(source->model());
+  writer.weights(formats::named_tensors(model_->parameters()));
+  writer.history(run.history);
+  run.write_record(writer);
+  writer.commit(run.provenance);
+}
+
+// About how many tokens an encoder must read before it beats a bag of words.
+std::string Pretraining::first_note(Index steps) const {
+  const models::ModelConfig& model = spec_->model;
+  if (!models::architecture(model.arch()).plays(models::MaskedPredictor::what)) return "";
+  constexpr Index enough = 5000000;
+  const Index per_step = spec_->training.samples_per_step() * model->training_length();
+  if (steps * per_step >= enough) return "";
+  return concatenate(grouped(steps * per_step),
+                     " tokens are a small budget: encoders of 4 layers were no better than a bag of words (finetune "
+                     "--arch bag) before they had read about ",
+                     grouped(enough), "; --steps ", (enough + per_step - 1) / per_step, " reads so many");
+}
+
+// Both kinds of data, of which the objective takes one: a batch of pairs whose sides are as long as a window.
+void Pretraining::add_placeholders(const RunSpec& spec) {
+  const Index vocab = spec.model->vocab_size, length = spec.model->training_length();
+  const auto window = static_cast<std::size_t>(length);
+  // So many that each sample of a step can continue one of the step before, some times.
+  const auto samples = static_cast<std::size_t>(spec.training.samples_per_step());
+  tokens_ = std::make_unique<data::TokensInMemory>(std::vector<TokenId>(16 * samples * window + 1), vocab);
+  const data::TokenPair pair{std::vector<TokenId>(window - 1), std::vector<TokenId>(window - 1)};
+  const Index count = std::max(spec.training.batch_size, (*spec.objective)->batch_tokens() / length);
+  pairs_ = std::make_unique<data::PairsInMemory>(std::vector(static_cast<std::size_t>(count), pair), vocab, vocab);
+}
+
+std::unique_ptr<Trial> Pretraining::trial(const RunSpec& spec, const training::TrainingConfig& config) {
+  auto trial = std::make_unique<PretrainTrial>(models::make_model(spec.model, 0));
+  trial->learn(make_objective(trial->model(), spec, config));
+  return trial;
+}
+
+EvaluationSample Pretraining::sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) {
+  spec_ = spec;
+  if (!corpus_) add_placeholders(spec);
+  const Index tokens = corpus_ ? corpus_->valid_tokens() : valid_ ? valid_->size() : 0;
+  return sample_tokens(config, tokens, spec.model->training_length());
+}
+
+}  // namespace heddle

@@ -1,0 +1,56 @@
+// What pretrain trains: a new model, on tokens or on pairs of texts.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "formats/heddle/token_file.hpp"
+#include "tools/pretrain/corpus.hpp"
+#include "tools/pretrain/options.hpp"
+#include "tools/training/training_run.hpp"
+
+namespace heddle {
+
+// What a run of pretrain is where its command line says nothing.
+RunSpec pretraining_defaults(const cli::Arguments& arguments);
+
+// The model that the options describe; what they leave open is the base's. Throws UsageError.
+models::ModelConfig described_model(const ModelOptions& options, const models::ModelConfig& base);
+
+class Pretraining : public Trainee {
+ public:
+  // Reads the corpus; without --train there is none, and only dry runs are possible. Throws UsageError and DataError.
+  Pretraining(const PretrainOptions& options, const cli::Arguments& arguments);
+
+  void add_inputs(formats::Provenance& provenance) const override;
+  void settle(RunSpec& spec) const override;
+  std::string evaluation_options() const override { return "--valid"; }
+  bool evaluates() const override { return !options_.valid.empty(); }
+  void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) override;
+  training::Objective& objective() const override { return *objective_; }
+  std::string summary() const override;
+  void save(const std::string& path, const SavedRun& run) const override;
+  std::string first_note(Index steps) const override;
+  std::unique_ptr<Trial> trial(const RunSpec& spec, const training::TrainingConfig& config) override;
+  EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
+
+ private:
+  std::unique_ptr<training::Objective> make_objective(models::Model& model, const RunSpec& spec,
+                                                      const training::TrainingConfig& config) const;
+  void add_placeholders(const RunSpec& spec);
+  models::Vocabularies vocabularies(const models::ModelConfig& model) const;
+
+  const PretrainOptions& options_;
+  std::optional<Corpus> corpus_;
+  // Without a corpus.
+  std::unique_ptr<data::TokenSource> tokens_;
+  std::unique_ptr<data::PairSource> pairs_;
+  std::unique_ptr<formats::TokenFile> valid_;
+
+  std::optional<RunSpec> spec_;  // of begin() or trial()
+  std::unique_ptr<models::Model> model_;
+  std::unique_ptr<training::Objective> objective_;
+};
+
+}  // namespace heddle

@@ -1,0 +1,171 @@
+#include "tools/tasks/data_warnings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <initializer_list>
+#include <limits>
+#include <map>
+#include <unordered_set>
+
+#include "formats/files/checksum.hpp"
+#include "formats/heddle/file.hpp"
+#include "libcore/text/unicode.hpp"
+
+namespace heddle {
+
+namespace {
+
+bool is_blank(std::string_view text) {
+  return trimmed(text, white_space).empty();
+}
+
+// Whether the name is one of those, in any case.
+bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, text::in_lower_case(name)) != names.end();
+}
+
+bool was_trained_on(const std::string& xxh128, const formats::Provenance& provenance) {
+  const auto read_it = [&](const formats::ProvenanceStep& step) {
+    return std::ranges::any_of(step.inputs, [&](const formats::ProvenanceInput& input) {
+      return input.role.starts_with("train") && input.xxh128 == xxh128;
+    });
+  };
+  return read_it(provenance.own) || std::ranges::any_of(provenance.earlier, read_it);
+}
+
+}  // namespace
+
+std::optional<std::string> header_warning(const TaskData& data, const formats::LabelledInput& input) {
+  if (input.header != formats::Header::automatic || data.texts.empty() || data.texts.front().line != 1) {
+    return std::nullopt;
+  }
+  const data::LabelledText& first = data.texts.front();
+  if (!data::is_name_of_labels(first.label) ||
+      !is_one_of(first.text, {"text", "texts", "sentence", "sentences", "sentence1", "text_a", "review", "comment",
+                              "message", "question", "title", "content", "document", "tweet"})) {
+    return std::nullopt;
+  }
+  return concatenate(data.file, ":1: ", shown(first.label), " and ", shown(first.text),
+                     " look like names of columns, and are read as an example; --header takes them as names");
+}
+
+std::optional<std::string> empty_texts_warning(const TaskData& data) {
+  const auto is_empty = [](const data::LabelledText& example) {
+    return is_blank(example.text) && (!example.second_text || is_blank(*example.second_text));
+  };
+  const auto first = std::ranges::find_if(data.texts, is_empty);
+  if (first == data.texts.end()) return std::nullopt;
+  const auto count = static_cast<Index>(std::ranges::count_if(data.texts, is_empty));
+  return concatenate(data.file, ":", first->line, ": the text is empty",
+                     count == 1 ? "" : concatenate(", as in ", count, " of ", data.texts.size(), " examples"));
+}
+
+std::optional<std::string> trained_on_warning(const std::string& file, const std::vector<std::string>& models) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none)) return std::nullopt;
+  const std::string content = formats::checksum_file(file).xxh128;
+  for (const std::string& model : models) {
+    if (was_trained_on(content, formats::InputFile(model).provenance()))
+      return concatenate(file, ": ", model, " was trained on this file; on other examples it is not as good");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> known_texts_warning(const TaskData& data, const std::string& model,
+                                               const models::TaskConfig& task) {
+  if (task.text_keys.empty()) return std::nullopt;
+  const bool are_all = task.text_keys.size() < most_text_keys;
+  std::unordered_set<std::uint64_t> known;
+  for (const Index key : task.text_keys) known.insert(static_cast<std::uint64_t>(key));
+  const std::uint64_t most = are_all ? std::numeric_limits<std::uint64_t>::max() : *std::ranges::max_element(known);
+  double comparable = 0, copies = 0;
+  for (const data::Unit& unit : units_of(data)) {
+    comparable += unit.key <= most ? 1 : 0;
+    copies += known.contains(unit.key) ? 1 : 0;
+  }
+  if (copies == 0) return std::nullopt;
+  const auto count = static_cast<Index>(std::round(copies / comparable * static_cast<double>(data.size())));
+  return concatenate(data.file, ": ", are_all ? "" : "about ", count, " of ",
+                     counted(data.size(), "example is", "examples are"),
+                     data.questions.empty() ? " in" : " on contexts of", " the training data of ", model,
+                     "; on these its results are too good");
+}
+
+std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels) {
+  constexpr Index usual = 10;
+  if (labels.size() <= usual || labels.size() * usual <= data.size()) return std::nullopt;
+  return concatenate(data.file, ": ", labels.size(), " classes for ", counted(data.size(), "example", "examples"),
+                     ", such as ", shown(labels.name(0)), "; if these are texts, ", data::swapped_columns);
+}
+
+std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels) {
+  std::map<std::string, std::string> known;  // by lower case
+  for (const std::string& name : labels.names()) {
+    const auto [other, is_new] = known.emplace(text::in_lower_case(name), name);
+    if (is_new) continue;
+    return concatenate(file, ": the labels ", shown(other->second), " and ", shown(name), " differ in case alone");
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> copies_warning(const TaskData& train, const TaskData& valid) {
+  std::unordered_set<std::uint64_t> known;
+  for (const data::Unit& unit : units_of(train)) known.insert(unit.key);
+  const std::vector<data::Unit> units = units_of(valid);
+  const auto copies = std::ranges::count_if(units, [&](const data::Unit& unit) { return known.contains(unit.key); });
+  if (copies == 0) return std::nullopt;
+  const char* const what =
+      valid.questions.empty() ? " in the training data too; their " : " on contexts of the training data; their ";
+  return concatenate(valid.file, ": ", copies, " of ", counted(valid.size(), "example is", "examples are"), what,
+                     "results are too good");
+}
+
+std::optional<std::string> small_validation_warning(const TaskData& valid, models::Task task) {
+  constexpr Index enough = 200, least = 5;
+  Index count = valid.size();
+  for (const data::TaggedSentence& sentence : valid.sentences) count += static_cast<Index>(sentence.words.size()) - 1;
+  if (count >= enough) return std::nullopt;
+  const auto n = static_cast<double>(std::max(count, least));
+  const bool correlates = task == models::Task::regress;
+  const double chance = correlates ? 1.96 / std::sqrt(n - 3) : 0.98 / std::sqrt(n);
+  return concatenate(valid.file, ": ", counted(count, "example", "examples"), " to choose by: chance alone ", "moves ",
+                     correlates ? "a correlation" : "an accuracy", " by up to ",
+                     fmt::format("{:.2f}", std::min(chance, 1.0)), "; --folds uses all examples in turn");
+}
+
+std::optional<std::string> missing_classes_warning(const TaskData& valid, models::Task task,
+                                                   const data::LabelSet& labels) {
+  if (labels.size() < 3 || task == models::Task::label) return std::nullopt;
+  const std::vector<Index> counts = label_counts_in(valid, task, labels);
+  std::vector<std::string> missing;
+  for (Index id = 0; id < labels.size(); ++id) {
+    if (counts[static_cast<std::size_t>(id)] == 0) missing.push_back(shown(labels.name(id)));
+  }
+  if (missing.empty() || static_cast<Index>(missing.size()) > labels.size() - 2) return std::nullopt;
+  return concatenate(valid.file, ": has no example of ", join_first(missing, 5), " for validation");
+}
+
+std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels) {
+  if (labels.size() < 2 || valid.size() < 2) return std::nullopt;
+  const std::vector<Index> counts = label_counts_in(valid, task, labels);
+  if (std::ranges::count(counts, 0) != labels.size() - 1) return std::nullopt;
+  const auto only = std::ranges::find_if(counts, [](Index count) { return count > 0; }) - counts.begin();
+  return concatenate(valid.file, ": the ", counted(valid.size(), "example", "examples"), " all have the label ",
+                     shown(labels.name(only)), "; models are judged by all labels");
+}
+
+std::optional<std::string> long_word_warning(const TaskData& data) {
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    for (std::size_t w = 0; w < sentence.words.size(); ++w) {
+      if (std::ranges::count(sentence.words[w], ' ') < 3) continue;
+      return concatenate(data.file, ":", sentence.lines[w], ": ", shown(sentence.words[w]),
+                         " is taken as one word; each word has a line of its own");
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace heddle

@@ -1,0 +1,52 @@
+// What looks like a slip of the hand in labelled data: one line each, to be printed as a warning, or nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libcore/text/spelling.hpp"
+#include "tools/tasks/task_data.hpp"
+
+namespace heddle {
+
+using text::shown;
+
+// More classes than a tenth of the examples, and more than ten: the columns may be swapped.
+std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels);
+
+// The first line of a table without a header looks like one: its fields are names that columns have.
+std::optional<std::string> header_warning(const TaskData& data, const formats::LabelledInput& input);
+
+// Texts without a word in them.
+std::optional<std::string> empty_texts_warning(const TaskData& data);
+
+// One of the files that the models, by their paths, were trained on is this one, as their provenance has it.
+std::optional<std::string> trained_on_warning(const std::string& file, const std::vector<std::string>& models);
+
+// How many examples have copies among the training texts of a model, of a path; with many training texts, an estimate
+// from those whose hashes the model keeps.
+std::optional<std::string> known_texts_warning(const TaskData& data, const std::string& model,
+                                               const models::TaskConfig& task);
+
+// Two labels that are the same in lower case.
+std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels);
+
+// How many examples of the second have copies in the first (units_of).
+std::optional<std::string> copies_warning(const TaskData& train, const TaskData& valid);
+
+// Fewer than 200 examples to choose by, and how far chance alone moves the metric: a fraction of n examples by up to
+// 0.98 / sqrt(n) (95 % of a binomial distribution, at most), a correlation by 1.96 / sqrt(n - 3) (Fisher).
+std::optional<std::string> small_validation_warning(const TaskData& valid, models::Task task);
+
+// Classes of which there is no example to judge by, though there are examples of two or more.
+std::optional<std::string> missing_classes_warning(const TaskData& valid, models::Task task,
+                                                   const data::LabelSet& labels);
+
+// All of several examples to judge by have one label.
+std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels);
+
+// A word with three blanks or more: it is a sentence.
+std::optional<std::string> long_word_warning(const TaskData& data);
+
+}  // namespace heddle

@@ -1,0 +1,443 @@
+#include "tools/tasks/evaluation_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "libcore/base/printable.hpp"
+#include "libcore/metrics/bootstrap.hpp"
+#include "libcore/metrics/classification.hpp"
+#include "libcore/metrics/entities.hpp"
+#include "libcore/metrics/proportion.hpp"
+#include "libcore/metrics/regression.hpp"
+#include "libcore/metrics/span_answers.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+using Places = std::span<const Index>;
+
+std::string rounded(double value) {
+  return fmt::format("{:.4f}", value);
+}
+
+std::string scores_line(const std::string& name, const metrics::Scores& scores, std::size_t width) {
+  return fmt::format("{}{:{}}{:11.4f}{:9.4f}{:9.4f}{:9}\n", name, "", width - display_width(name), scores.precision,
+                     scores.recall, scores.f1, scores.support);
+}
+
+std::string scores_table(const std::vector<std::pair<std::string, metrics::Scores>>& rows) {
+  std::size_t width = 5;
+  for (const auto& [name, scores] : rows) width = std::max(width, display_width(name));
+  std::string table = std::string(width, ' ') + "  precision   recall       F1  support\n";
+  for (const auto& [name, scores] : rows) table += scores_line(name, scores, width);
+  return table;
+}
+
+std::string confusion_table(const metrics::ClassificationReport& report) {
+  std::size_t width = 8;
+  for (const auto& [name, row] : report.confusion.entries) width = std::max(width, display_width(name) + 2);
+  const auto cell = [&](const std::string& text) { return std::string(width - display_width(text), ' ') + text; };
+  std::string table = "gold \\ predicted\n" + std::string(width, ' ');
+  for (const auto& [name, row] : report.confusion.entries) table += cell(name);
+  table += "\n";
+  for (const auto& [name, row] : report.confusion.entries) {
+    table += name + std::string(width - display_width(name), ' ');
+    for (const auto& [predicted, count] : row.entries) table += cell(std::to_string(count));
+    table += "\n";
+  }
+  return table;
+}
+
+// The one metric of which less is better.
+constexpr const char* squared_error = "mean_squared_error";
+
+// A metric over the examples at these indices: all, or a bootstrap sample, which repeats some.
+struct Measure {
+  std::string name;
+  std::function<double(Places)> of;
+  std::function<bool(Index)> is_right = {};  // of one example, where the metric is the fraction of those that are
+};
+
+std::vector<Index> all_places(Index examples) {
+  std::vector<Index> places(static_cast<std::size_t>(examples));
+  std::iota(places.begin(), places.end(), Index{0});
+  return places;
+}
+
+// Moves the measure that decides to the front.
+void choose(std::vector<Measure>& measures, const std::string& metric) {
+  if (metric == "auto") return;
+  const auto found = std::find_if(measures.begin(), measures.end(), [&](const Measure& m) { return m.name == metric; });
+  std::vector<std::string> names;
+  for (const Measure& measure : measures) names.push_back(measure.name);
+  const std::string near = nearest(metric, names);
+  check<UsageError>(found != measures.end(), "--metric: the task has no metric '", metric, "'; it has ", join(names),
+                    near.empty() ? "" : "; did you mean '" + near + "'?");
+  std::rotate(measures.begin(), found, found + 1);
+}
+
+// Bootstrap samples of fewer examples say nothing of others.
+constexpr Index least_examples = 10;
+
+metrics::Interval interval_of(const Measure& measure, Index examples, std::uint64_t seed) {
+  if (!measure.is_right) return metrics::bootstrap_interval(examples, measure.of, {.seed = seed});
+  return metrics::proportion_interval(std::ranges::count_if(all_places(examples), measure.is_right), examples);
+}
+
+metrics::Interval difference_of(const Measure& model, const Measure& baseline, Index examples, std::uint64_t seed) {
+  if (!model.is_right) {
+    return metrics::bootstrap_interval(examples, [&](Places places) { return model.of(places) - baseline.of(places); },
+                                       {.seed = seed});
+  }
+  Index gained = 0, lost = 0;
+  for (Index i = 0; i < examples; ++i) {
+    const bool is_right = model.is_right(i);
+    if (is_right != baseline.is_right(i)) ++(is_right ? gained : lost);
+  }
+  return metrics::difference_interval(gained, lost, examples);
+}
+
+// The metric that decides, of the baseline, and the model's difference from it on the same examples.
+void add_baseline(Judgement& judgement, const Measure& model, const Measure& baseline, Index examples,
+                  const Judge& how) {
+  const std::vector<Index> all = all_places(examples);
+  const double value = baseline.of(all), difference = model.of(all) - value;
+  const metrics::Interval interval = difference_of(model, baseline, examples, how.seed);
+  const bool is_enough = model.is_right || examples >= least_examples;
+  const bool is_beyond = model.name == squared_error ? interval.high < 0 : interval.low > 0;
+  const Comparison comparison{.baseline = value,
+                              .difference = difference,
+                              .low = interval.low,
+                              .high = interval.high,
+                              .is_better = is_enough && is_beyond};
+  judgement.comparison = comparison;
+  judgement.json["baseline"] = {{"what", how.baseline->what},
+                                {"metric", model.name},
+                                {"value", value},
+                                {"difference", difference},
+                                {"low", interval.low},
+                                {"high", interval.high},
+                                {"model_is_better", comparison.is_better}};
+  judgement.text += concatenate("baseline            ", rounded(value), " (", how.baseline->what, ")\n");
+  judgement.text += concatenate("the model is ", comparison.is_better ? "" : "not ",
+                                "better than the baseline: ", comparison.text(model.name), "\n");
+}
+
+// The metrics of all examples, and the confidence interval of the first. The measures of the baseline, if there are
+// any, are the same ones in the same order.
+void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how,
+                  std::vector<Measure> of_baseline = {}) {
+  if (!of_baseline.empty()) choose(of_baseline, how.metric);
+  choose(measures, how.metric);
+  const std::vector<Index> all = all_places(examples);
+  for (const auto& [name, of, is_right] : measures) {
+    const double value = of(all);
+    check<NumericError>(std::isfinite(value), "the ", name,
+                        " of the predictions is not finite: the model has diverged");
+    judgement.metrics.push_back({name, value});
+    judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + rounded(value) + "\n";
+  }
+  if (!how.intervals) return;
+  const Measure& first = measures.front();
+  const metrics::Interval interval = interval_of(first, examples, how.seed);
+  const bool is_exact = first.is_right != nullptr;
+  judgement.json["interval"] = {{"metric", first.name},
+                                {"level", 0.95},
+                                {"method", is_exact ? "exact" : "bootstrap"},
+                                {"low", interval.low},
+                                {"high", interval.high}};
+  const bool is_few = !is_exact && examples < least_examples;
+  judgement.text += concatenate("95 % confidence interval: ", first.name, " from ", rounded(interval.low), " to ",
+                                rounded(interval.high), is_few ? ", too narrow for so few examples" : "", "\n");
+  if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, how);
+}
+
+// Labels with their predictions, in the groups that are resampled: one for a text, one per word for a sentence.
+class Predictions {
+ public:
+  explicit Predictions(Index classes) : classes_(classes) {}
+
+  void add(Index gold, std::optional<Index> predicted) { pairs_.emplace_back(gold, predicted); }
+  void end_group() { ends_.push_back(pairs_.size()); }
+
+  Index groups() const { return static_cast<Index>(ends_.size()); }
+  // Whether each group is one label.
+  bool are_single() const { return ends_.size() == pairs_.size(); }
+  // Precondition: are_single().
+  bool is_right(Index group) const {
+    const auto& [gold, predicted] = pairs_[static_cast<std::size_t>(group)];
+    return predicted == gold;
+  }
+  metrics::Confusion confusion(Places places) const {
+    metrics::Confusion confusion(classes_);
+    for (const Index place : places) {
+      const auto group = static_cast<std::size_t>(place);
+      for (std::size_t i = group == 0 ? 0 : ends_[group - 1]; i < ends_[group]; ++i) {
+        confusion.add(pairs_[i].first, pairs_[i].second);
+      }
+    }
+    return confusion;
+  }
+  metrics::Confusion confusion() const { return confusion(all_places(groups())); }
+
+ private:
+  Index classes_;
+  std::vector<std::pair<Index, std::optional<Index>>> pairs_;
+  std::vector<std::size_t> ends_;  // of each group
+};
+
+Predictions text_predictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses) {
+  Predictions predictions(labels.size());
+  const std::vector<Index> gold = gold_labels(data, labels);
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    predictions.add(gold[i], guesses.classes[i].label);
+    predictions.end_group();
+  }
+  return predictions;
+}
+
+Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses) {
+  Predictions predictions(labels.size());
+  for (std::size_t s = 0; s < data.sentences.size(); ++s) {
+    const std::vector<Index> gold = data::tag_ids(data.sentences[s], labels, data.file);
+    const std::vector<std::optional<Index>> tags = predicted_tags(guesses.tags[s], labels);
+    for (std::size_t w = 0; w < gold.size(); ++w) predictions.add(gold[w], tags[w]);
+    predictions.end_group();
+  }
+  return predictions;
+}
+
+std::vector<Measure> class_measures(const Predictions& predictions) {
+  Measure accuracy{"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }};
+  if (predictions.are_single()) accuracy.is_right = [&](Index place) { return predictions.is_right(place); };
+  return {std::move(accuracy),
+          {"macro_f1", [&](Places places) { return predictions.confusion(places).macro_f1(); }},
+          {"matthews", [&](Places places) { return predictions.confusion(places).matthews(); }}};
+}
+
+// The baseline's predictions are null if there is none.
+Judgement judge_classes(const Predictions& predictions, const std::optional<Predictions>& of_baseline,
+                        const data::LabelSet& labels, const Judge& how) {
+  const metrics::ClassificationReport report = metrics::report(predictions.confusion(), labels.names());
+  Judgement judgement;
+  judgement.json = formats::to_json(report);
+  judgement.text = scores_table(report.classes.entries) + "\n";
+  if (labels.size() <= 12) judgement.text += confusion_table(report) + "\n";
+  add_measures(judgement, class_measures(predictions), predictions.groups(), how,
+               of_baseline ? class_measures(*of_baseline) : std::vector<Measure>());
+  return judgement;
+}
+
+// Of each sentence.
+std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const data::LabelSet& labels,
+                                                   const TaskGuesses& guesses) {
+  std::vector<metrics::EntityMatches> matches(data.sentences.size());
+  for (std::size_t s = 0; s < matches.size(); ++s) {
+    std::vector<std::string> names;
+    for (const std::optional<Index>& tag : predicted_tags(guesses.tags[s], labels)) {
+      names.push_back(tag ? labels.name(*tag) : "");
+    }
+    metrics::add_entities(data.sentences[s].tags, names, matches[s]);
+  }
+  return matches;
+}
+
+// What entities of the sentences are compared by; the predictions are those of the same tags.
+struct EntityPredictions {
+  Predictions tags;
+  std::vector<metrics::EntityMatches> by_sentence;
+
+  EntityPredictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses)
+      : tags(tag_predictions(data, labels, guesses)), by_sentence(entity_matches(data, labels, guesses)) {}
+
+  metrics::Scores scores(Places places) const {
+    metrics::Matches sum;
+    for (const Index place : places) sum += metrics::total(by_sentence[static_cast<std::size_t>(place)]);
+    return metrics::scores_of(sum);
+  }
+  std::vector<Measure> measures() const {
+    return {{"entity_f1", [this](Places places) { return scores(places).f1; }},
+            {"entity_precision", [this](Places places) { return scores(places).precision; }},
+            {"entity_recall", [this](Places places) { return scores(places).recall; }},
+            {"accuracy", [this](Places places) { return tags.confusion(places).accuracy(); }}};
+  }
+};
+
+Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
+                         const Judge& how) {
+  const EntityPredictions predictions(data, labels, guesses);
+  std::optional<EntityPredictions> of_baseline;
+  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->guesses);
+  metrics::EntityMatches all;
+  for (const metrics::EntityMatches& matches : predictions.by_sentence) {
+    for (const auto& [type, of_type] : matches) all[type] += of_type;
+  }
+  const metrics::EntityReport report = metrics::report(all);
+  Judgement judgement;
+  judgement.json = formats::to_json(metrics::report(predictions.tags.confusion(), labels.names()));
+  judgement.json["entities"] = formats::to_json(report);
+  judgement.text = scores_table(report.types.entries) + "\n";
+  add_measures(judgement, predictions.measures(), predictions.tags.groups(), how,
+               of_baseline ? of_baseline->measures() : std::vector<Measure>());
+  return judgement;
+}
+
+// Of the numbers; both must outlive the measures.
+std::vector<Measure> number_measures(const std::vector<double>& gold, const std::vector<double>& predicted) {
+  const auto measure = [&](const char* name, double (*metric)(std::span<const double>, std::span<const double>)) {
+    return Measure{name, [&gold, &predicted, metric](Places places) {
+                     std::vector<double> right, answered;
+                     for (const Index place : places) {
+                       right.push_back(gold[static_cast<std::size_t>(place)]);
+                       answered.push_back(predicted[static_cast<std::size_t>(place)]);
+                     }
+                     return metric(right, answered);
+                   }};
+  };
+  return {measure("pearson", metrics::pearson), measure("spearman", metrics::spearman),
+          measure(squared_error, metrics::mean_squared_error)};
+}
+
+Judgement judge_numbers(const TaskData& data, const TaskGuesses& guesses, const Judge& how) {
+  const std::vector<double> gold = gold_numbers(data);
+  Judgement judgement;
+  judgement.json = formats::to_json(metrics::regression_report(gold, guesses.numbers));
+  add_measures(judgement, number_measures(gold, guesses.numbers), static_cast<Index>(gold.size()), how,
+               how.baseline != nullptr ? number_measures(gold, how.baseline->guesses.numbers) : std::vector<Measure>());
+  return judgement;
+}
+
+metrics::AnswerScore score_of(const data::SpanQuestion& question, const std::string& predicted) {
+  std::vector<std::string> gold;
+  for (const data::SpanAnswer& answer : question.answers) gold.push_back(answer.text);
+  return metrics::score_answer(predicted, gold);
+}
+
+std::vector<metrics::AnswerScore> scores_with(double null_threshold, const TaskData& data, const TaskGuesses& guesses) {
+  std::vector<metrics::AnswerScore> scores;
+  for (std::size_t i = 0; i < data.questions.size(); ++i) {
+    scores.push_back(
+        score_of(data.questions[i], predicted_answer(data.questions[i], guesses.spans[i], null_threshold)));
+  }
+  return scores;
+}
+
+// The threshold that maximises token_f1, and that token_f1.
+void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskGuesses& guesses) {
+  constexpr double digits = 1e4;
+  std::vector<metrics::NullDecision> decisions;
+  for (std::size_t i = 0; i < data.questions.size(); ++i) {
+    const auto& found = guesses.spans[i];
+    if (found.empty()) continue;
+    const double null_score = found.front().null_score;
+    decisions.push_back({null_score,
+                         score_of(data.questions[i], predicted_answer(data.questions[i], found, null_score)).token_f1,
+                         score_of(data.questions[i], "").token_f1});
+  }
+  if (decisions.empty()) return;
+  // Rounded up, so that the question with exactly this score is still answered with the printed threshold.
+  const double best = std::ceil(metrics::best_null_threshold(decisions) * digits) / digits;
+  const double token_f1 = metrics::report(scores_with(best, data, guesses)).all.token_f1;
+  judgement.json["best_null_threshold"] = {{"threshold", best}, {"token_f1", token_f1}};
+  judgement.text += concatenate("--null-threshold ", rounded(best), " would give token_f1 ", rounded(token_f1), "\n");
+}
+
+// Of the scores, which must outlive the measures.
+std::vector<Measure> answer_measures(const std::vector<metrics::AnswerScore>& scores) {
+  const auto mean = [&](double metrics::AnswerScore::*metric) {
+    return [&scores, metric](Places places) {
+      double sum = 0;
+      for (const Index place : places) sum += scores[static_cast<std::size_t>(place)].*metric;
+      return sum / static_cast<double>(places.size());
+    };
+  };
+  const auto is_exact = [&scores](Index place) { return scores[static_cast<std::size_t>(place)].exact_match == 1; };
+  return {{"token_f1", mean(&metrics::AnswerScore::token_f1)},
+          {"exact_match", mean(&metrics::AnswerScore::exact_match), is_exact}};
+}
+
+Judgement judge_spans(const TaskData& data, const TaskGuesses& guesses, const Judge& how) {
+  const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, guesses);
+  std::vector<metrics::AnswerScore> of_baseline;
+  if (how.baseline != nullptr) of_baseline = scores_with(how.null_threshold, data, how.baseline->guesses);
+  Judgement judgement;
+  judgement.json = formats::to_json(metrics::report(scores));
+  add_measures(judgement, answer_measures(scores), static_cast<Index>(scores.size()), how,
+               how.baseline != nullptr ? answer_measures(of_baseline) : std::vector<Measure>());
+  if (std::isfinite(how.null_threshold)) add_best_threshold(judgement, data, guesses);
+  return judgement;
+}
+
+}  // namespace
+
+training::Better better_of(const std::string& metric) {
+  return metric == squared_error ? training::Better::lower : training::Better::higher;
+}
+
+std::string Comparison::text(const std::string& metric) const {
+  return concatenate("difference of ", metric, " ", rounded(difference), ", from ", rounded(low), " to ", rounded(high),
+                     " with 95 % confidence");
+}
+
+Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                const TaskGuesses& guesses, const Judge& how) {
+  const auto of_baseline = [&](const auto& predictions) -> std::optional<Predictions> {
+    if (how.baseline == nullptr) return std::nullopt;
+    return predictions(data, labels, how.baseline->guesses);
+  };
+  switch (task.task) {
+    case Task::label:
+      if (metrics::mark_entities(labels.names())) return judge_entities(data, labels, guesses, how);
+      return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
+    case Task::regress:
+      return judge_numbers(data, guesses, how);
+    case Task::span:
+      return judge_spans(data, guesses, how);
+    default:
+      return judge_classes(text_predictions(data, labels, guesses), of_baseline(text_predictions), labels, how);
+  }
+}
+
+Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                         const TaskGuesses& guesses, double threshold, const Judge& how) {
+  TaskData answered{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
+  TaskGuesses given;
+  Baseline baseline;  // for the same texts
+  if (how.baseline != nullptr) baseline.what = how.baseline->what;
+  for (std::size_t i = 0; i < data.texts.size(); ++i) {
+    if (guesses.classes[i].probability < threshold) continue;
+    answered.texts.push_back(data.texts[i]);
+    given.classes.push_back(guesses.classes[i]);
+    if (how.baseline != nullptr) baseline.guesses.classes.push_back(how.baseline->guesses.classes[i]);
+  }
+  const std::size_t count = answered.texts.size(), all = data.texts.size();
+  const double coverage = static_cast<double>(count) / static_cast<double>(all);
+  Judge with = how;
+  if (how.baseline != nullptr) with.baseline = &baseline;
+  Judgement judgement = count > 0 ? judge(answered, task, labels, given, with) : Judgement();
+  judgement.json["coverage"] = coverage;
+  judgement.json["answered"] = count;
+  judgement.text += concatenate("coverage            ", rounded(coverage), " (", count, " of ", all, " texts)\n");
+  return judgement;
+}
+
+// Judges placeholder answers.
+void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                  const std::string& metric) {
+  if (metric == "auto") return;
+  const auto count = static_cast<std::size_t>(data.size());
+  TaskGuesses none;
+  none.classes.resize(count);
+  none.numbers.resize(count);
+  none.spans.resize(count);
+  for (const data::TaggedSentence& sentence : data.sentences) none.tags.emplace_back(sentence.words.size(), Guess());
+  judge(data, task, labels, none, {.metric = metric});
+}
+
+}  // namespace heddle

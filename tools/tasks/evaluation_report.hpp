@@ -1,0 +1,58 @@
+// Evaluates predictions: metrics for training, and a report for people.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/archives/json_archive.hpp"
+#include "libcore/training/objective.hpp"
+#include "tools/tasks/baseline.hpp"
+#include "tools/tasks/task_answers.hpp"
+
+namespace heddle {
+
+// The metric that decides, of a model, against that of a baseline on the same examples.
+struct Comparison {
+  double baseline = 0;
+  double difference = 0;     // of the model from it
+  double low = 0, high = 0;  // of the difference, with 95 % confidence
+  bool is_better = false;    // whether the model is, by more than chance
+
+  // "difference of accuracy 0.0210, from 0.0050 to 0.0370 with 95 % confidence"
+  std::string text(const std::string& metric) const;
+};
+
+struct Judgement {
+  std::vector<training::Metric> metrics;  // the first one decides
+  std::optional<Comparison> comparison;   // if there is a baseline, and intervals are asked for
+  formats::Json json;
+  std::string text;  // tables for people
+};
+
+struct Judge {
+  std::string metric = "auto";  // the metric that decides; auto: the task's own
+  bool intervals = false;  // one of that metric: exact of a fraction of texts or questions that are right; else by the
+                           // bootstrap, for which texts, sentences or questions are drawn
+  double null_threshold = 0;  // of spans
+  std::uint64_t seed = 1;
+  const Baseline* baseline = nullptr;  // with which the model is compared
+};
+
+// Whether lower or higher values of the metric are better.
+training::Better better_of(const std::string& metric);
+
+// Throws UsageError for a metric that the task does not have.
+Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                const TaskGuesses& guesses, const Judge& how);
+
+// The same for the texts whose most probable class has at least that probability, and the coverage, their fraction of
+// all texts. If there are none, only the coverage.
+Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                         const TaskGuesses& guesses, double threshold, const Judge& how);
+
+// Throws UsageError for a metric that the task does not have, before predictions are computed.
+void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+                  const std::string& metric);
+
+}  // namespace heddle

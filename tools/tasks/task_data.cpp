@@ -1,0 +1,204 @@
+#include "tools/tasks/task_data.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "libcore/base/strings.hpp"
+#include "libcore/data/folds.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+
+template <class Example>
+std::vector<Example> at_places(const std::vector<Example>& all, const std::vector<Index>& places) {
+  std::vector<Example> result;
+  for (const Index place : places) result.push_back(all[static_cast<std::size_t>(place)]);
+  return result;
+}
+
+}  // namespace
+
+TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
+  TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
+  if (!data.texts.empty()) part.texts = at_places(data.texts, places);
+  if (!data.sentences.empty()) part.sentences = at_places(data.sentences, places);
+  if (!data.questions.empty()) part.questions = at_places(data.questions, places);
+  return part;
+}
+
+TaskReader::TaskReader(std::string_view file, const TaskInput& input) : input_(input) {
+  if (input.task != Task::label && input.task != Task::span)
+    texts_.emplace(file, input.labelled, input.texts, input.gold);
+}
+
+TaskData TaskReader::read(std::string_view content, const formats::Place& begin) {
+  TaskData data{.file = std::string(begin.file), .texts = {}, .sentences = {}, .questions = {}};
+  switch (input_.task) {
+    case Task::label:
+      data.sentences = read_tagged_sentences(content, begin, input_.labelled, input_.gold);
+      break;
+    case Task::span:
+      data.questions = read_span_questions(content, begin, input_.labelled, input_.gold);
+      break;
+    default:
+      data.texts = texts_->read(content, begin);
+      break;
+  }
+  return data;
+}
+
+TaskData read_task_data(cli::Input source, const TaskInput& input) {
+  const std::string content = cli::read_all(source);
+  return TaskReader(source.name(), input).read(content, source.name());
+}
+
+void append(TaskData& all, const TaskData& more) {
+  all.texts.insert(all.texts.end(), more.texts.begin(), more.texts.end());
+  all.sentences.insert(all.sentences.end(), more.sentences.begin(), more.sentences.end());
+  all.questions.insert(all.questions.end(), more.questions.begin(), more.questions.end());
+}
+
+TaskData joined(const std::vector<TaskData>& files) {
+  TaskData all{.file = {}, .texts = {}, .sentences = {}, .questions = {}};
+  std::vector<std::string> names;
+  for (const TaskData& file : files) {
+    names.push_back(file.file);
+    append(all, file);
+  }
+  all.file = join(names);
+  return all;
+}
+
+TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
+  if (fold.folds == 0) return data;
+  check<UsageError>(fold.fold <= fold.folds, "--fold ", fold.fold, ": there are ", fold.folds, " folds");
+  // Only classes are stratified; sentences, numbers and questions are distributed in order.
+  std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
+  const data::LabelSet labels = labels_in(data, Task::classify);
+  if (!data.texts.empty() && labels.size() <= data.size() / fold.folds) kinds = gold_labels(data, labels);
+  const std::vector<Index> folds = data::stratified_folds(kinds, fold.folds, fold.seed);
+  const std::vector<Index> places =
+      side == Side::inside ? data::inside_part(folds, fold.fold - 1) : data::outside_part(folds, fold.fold - 1);
+  return chosen(data, places);
+}
+
+std::vector<data::Unit> units_of(const TaskData& data) {
+  std::vector<data::Unit> units;
+  for (const data::LabelledText& example : data.texts) {
+    data::ContentKey key;
+    key.add(trimmed(example.text, white_space));
+    if (example.second_text) key.add(trimmed(*example.second_text, white_space));
+    units.push_back({.key = key.value()});
+  }
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    data::ContentKey key;
+    for (const std::string& word : sentence.words) key.add(word);
+    units.push_back({.key = key.value()});
+  }
+  const std::string* known = nullptr;  // questions about one context follow one another
+  for (const data::SpanQuestion& question : data.questions) {
+    if (question.context.get() == known) {
+      units.push_back(units.back());
+      continue;
+    }
+    known = question.context.get();
+    units.push_back({.key = data::ContentKey().add(trimmed(*known, white_space)).value()});
+  }
+  return units;
+}
+
+std::vector<Index> text_keys_of(const TaskData& data) {
+  std::set<std::uint64_t> keys;
+  for (const data::Unit& unit : units_of(data)) keys.insert(unit.key);
+  std::vector<Index> least;
+  for (const std::uint64_t key : keys) {
+    if (least.size() == most_text_keys) break;
+    least.push_back(static_cast<Index>(key));
+  }
+  return least;
+}
+
+HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fraction fraction) {
+  const TaskData all = joined(files);
+  std::vector<data::Unit> units = units_of(all);
+  const data::LabelSet labels = task == Task::label ? data::LabelSet() : labels_in(all, task);
+  const double expected = static_cast<double>(all.size()) * static_cast<double>(fraction.millionths) / 1e6;
+  if (labels.size() > 0 && static_cast<double>(labels.size()) <= expected) {
+    const std::vector<Index> classes = gold_labels(all, labels);
+    for (std::size_t i = 0; i < units.size(); ++i) units[i].label = classes[i];
+  }
+  const std::vector<bool> is_valid = data::held_out(units, fraction);
+  const auto count = std::ranges::count(is_valid, true);
+  check<DataError>(count > 0 && count < all.size(), all.file, ": ", counted(all.size(), "example is", "examples are"),
+                   " too few, or too many of one text, to hold out ", static_cast<double>(fraction.millionths) / 1e4,
+                   "% for validation; give more examples, or --valid FILE");
+  HeldOutData split;
+  for (std::size_t before = 0; const TaskData& file : files) {
+    std::vector<Index> train, valid;
+    for (Index i = 0; i < file.size(); ++i)
+      (is_valid[before + static_cast<std::size_t>(i)] ? valid : train).push_back(i);
+    split.train.push_back(chosen(file, train));
+    split.valid.push_back(chosen(file, valid));
+    before += static_cast<std::size_t>(file.size());
+  }
+  return split;
+}
+
+data::LabelSet labels_in(const TaskData& data, Task task) {
+  if (task == Task::label) return data::labels_of(data.sentences);
+  return task == Task::classify || task == Task::pair ? data::labels_of(data.texts) : data::LabelSet();
+}
+
+std::vector<Index> label_counts_in(const TaskData& data, Task task, const data::LabelSet& labels) {
+  if (task != Task::label) return data::label_counts(gold_labels(data, labels), labels);
+  std::vector<Index> ids;
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    const std::vector<Index> tags = data::tag_ids(sentence, labels, data.file);
+    ids.insert(ids.end(), tags.begin(), tags.end());
+  }
+  return data::label_counts(ids, labels);
+}
+
+std::vector<double> gold_numbers(const TaskData& data) {
+  return data::numeric_labels(data.texts, data.file);
+}
+
+std::vector<Index> gold_labels(const TaskData& data, const data::LabelSet& labels) {
+  return data::label_ids(data.texts, labels, data.file);
+}
+
+std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with,
+                                           data::OverlongTexts& overlong) {
+  if (with.task == Task::label) {
+    return data::tag_examples(data.sentences, data.file, with.labels, with.tokenizer, with.framing, overlong);
+  }
+  if (with.task == Task::span) {
+    return data::span_examples(data.questions, data.file, with.tokenizer, with.framing, overlong);
+  }
+  auto examples = data::text_examples(data.texts, data.file, with.tokenizer, with.framing, overlong);
+  if (with.gold == formats::Gold::absent) return examples;
+  if (with.task == Task::regress) {
+    const std::vector<double> numbers = gold_numbers(data);
+    for (data::TaskExample& example : examples) example.value = numbers[static_cast<std::size_t>(example.source)];
+    return examples;
+  }
+  const std::vector<Index> labels = gold_labels(data, with.labels);
+  for (data::TaskExample& example : examples) {
+    example.label = static_cast<TokenId>(labels[static_cast<std::size_t>(example.source)]);
+  }
+  return examples;
+}
+
+std::string overlong_note(const data::OverlongTexts& overlong, Task task) {
+  if (task == Task::span) {
+    return counted(overlong.count, "question was", "questions were") +
+           " longer than half of the context, and truncated";
+  }
+  return concatenate(counted(overlong.count, "text was", "texts were"), " longer than the context, and ",
+                     overlong.how == data::Overlong::split ? "split" : "truncated");
+}
+
+}  // namespace heddle

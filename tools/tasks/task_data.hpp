@@ -1,0 +1,110 @@
+// The examples of labelled files.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/labelled/labelled_input.hpp"
+#include "libcore/data/held_out.hpp"
+#include "libcore/data/task_examples.hpp"
+#include "libcore/models/task.hpp"
+#include "tools/cli/streams.hpp"
+
+namespace heddle {
+
+// Of what text that is blank consists.
+inline constexpr std::string_view white_space = " \t\r\n\v\f";
+
+// The examples of one file: those of the task's kind.
+struct TaskData {
+  std::string file;
+  std::vector<data::LabelledText> texts;
+  std::vector<data::TaggedSentence> sentences;
+  std::vector<data::SpanQuestion> questions;
+
+  Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
+};
+
+struct TaskInput {
+  formats::LabelledInput labelled;
+  models::Task task = models::Task::classify;
+  formats::Texts texts = formats::Texts::one;
+  formats::Gold gold = formats::Gold::given;
+};
+
+// Reads the examples of a file, perhaps in parts. Throws DataError and UsageError as the readers of its format do.
+class TaskReader {
+ public:
+  TaskReader(std::string_view file, const TaskInput& input);
+
+  // The examples of whole lines or rows, the first of which is at `begin`.
+  TaskData read(std::string_view content, const formats::Place& begin);
+  // The format of texts; automatic for other tasks.
+  formats::LabelledFormat text_format() const { return texts_ ? texts_->format() : formats::LabelledFormat::automatic; }
+
+ private:
+  TaskInput input_;
+  std::optional<formats::LabelledTextReader> texts_;
+};
+
+// Reads the whole source. Throws as TaskReader does.
+TaskData read_task_data(cli::Input source, const TaskInput& input);
+
+// Appends the examples of `more` to those of `all`.
+void append(TaskData& all, const TaskData& more);
+// The examples of several files as one.
+TaskData joined(const std::vector<TaskData>& files);
+
+// The examples of one kind at these places.
+TaskData chosen(const TaskData& data, const std::vector<Index>& places);
+
+// One of K equal parts of the examples, or all the others.
+struct Fold {
+  Index folds = 0, fold = 1;  // the number of the part, from 1, of the parts; 0 folds: everything
+  std::uint64_t seed = 0;
+};
+enum class Side { inside, outside };
+TaskData part_of(const TaskData& data, const Fold& fold, Side side);
+
+// The key of each example: of its text or texts, its words, or the context of its question, without white space at
+// their ends and without labels. Copies have the same.
+std::vector<data::Unit> units_of(const TaskData& data);
+// Those keys as a model keeps them (models::TaskConfig::text_keys): the least ones as numbers without a sign, all of
+// them where they are fewer than most_text_keys.
+inline constexpr std::size_t most_text_keys = 65536;
+std::vector<Index> text_keys_of(const TaskData& data);
+
+// Splits the examples into those to train on and those held out for validation: the fraction of each class if that
+// gives most classes an example, else of all examples. All examples with one text (or pair of texts, sentence, context
+// of questions) are on the same side. Depends on the examples and the fraction alone. Throws DataError if a side would
+// be empty.
+struct HeldOutData {
+  std::vector<TaskData> train, valid;
+};
+HeldOutData hold_out(const std::vector<TaskData>& files, models::Task task, data::Fraction fraction);
+
+// The labels that occur; none where the task has no classes.
+data::LabelSet labels_in(const TaskData& data, models::Task task);
+
+// How often each label occurs, in order of ids. Throws DataError for unknown ones.
+std::vector<Index> label_counts_in(const TaskData& data, models::Task task, const data::LabelSet& labels);
+
+// Gold numbers or label ids of texts.
+std::vector<double> gold_numbers(const TaskData& data);
+std::vector<Index> gold_labels(const TaskData& data, const data::LabelSet& labels);
+
+struct EncodeTask {
+  models::Task task;
+  const data::LabelSet& labels;
+  const text::Tokenizer& tokenizer;
+  const data::Framing& framing;
+  formats::Gold gold;
+};
+std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with, data::OverlongTexts& overlong);
+
+// The message about examples that were too long. Precondition: there is at least one.
+std::string overlong_note(const data::OverlongTexts& overlong, models::Task task);
+
+}  // namespace heddle

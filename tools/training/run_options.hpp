@@ -1,0 +1,89 @@
+// The options of a training run that pretrain and finetune share. run_spec.hpp resolves them.
+#pragma once
+
+#include <string>
+
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/training_config.hpp"
+#include "tools/cli/kind_choice.hpp"
+#include "tools/training/run_control.hpp"
+
+namespace heddle {
+
+// Which model the output holds, and when evaluations end the run.
+struct SelectionOptions {
+  Select select = Select::automatic;
+  Index patience = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("select",
+                  "the model that the output holds: best of the evaluations, or last; auto: best where there are some")
+                .takes("NAME")
+                .changeable(),
+            self.select);
+    visitor(Field("patience", "stop after this many evaluations in a row without improvement")
+                .range(1, 1000000)
+                .word(0, "never")
+                .takes("N")
+                .changeable(),
+            self.patience);
+  }
+};
+
+// What the model learns, how and for how long.
+struct LearningOptions {
+  cli::KindChoice<training::ObjectiveSettings> objective;
+  cli::KindChoice<training::OptimizerSettings> optimizer{{"weight_decay"}};
+  cli::KindChoice<training::ScheduleSettings> schedule{{"warmup"}};
+  training::TrainingOptions training;
+  SelectionOptions selection;
+  // As tools begin: with a rate that suits.
+  LearningOptions() { training.learning_rate = training::automatic_rate; }
+
+  bool has_average = true;  // whether there is an option for a moving average of the weights
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("objective", "what to predict; by default the first that fits the model and --train").essential(),
+            self.objective);
+    visitor(Field("optimizer", "update rule"), self.optimizer);
+    visitor(Field("schedule", "learning rate after the warmup"), self.schedule);
+    auto offered = [&](const Field& field, auto& value) {
+      if (self.has_average || field.name != "ema_decay") visitor(field, value);
+    };
+    training::TrainingOptions::visit(self.training, offered);
+    SelectionOptions::visit(self.selection, visitor);
+  }
+};
+
+struct RunOptions {
+  std::string valid, output, log;
+  bool dry_run = false, json = false;
+  LearningOptions learning;
+  RunControl control;
+
+  // Without the sections.
+  template <class Self, class Visitor>
+  static void visit_files(Self& self, Visitor& visitor) {
+    visitor(Field("valid", "file of the same kind to evaluate on, or a percentage of --train to hold out, such as 10%")
+                .not_empty()
+                .takes("FILE|N%")
+                .essential(),
+            self.valid);
+    visitor(Field("output", "the model file, written when training has finished")
+                .letter('o')
+                .not_empty()
+                .takes("FILE")
+                .essential(),
+            self.output);
+    visitor(Field("log", "log file: a JSON object per line for each logged step and each evaluation")
+                .not_empty()
+                .takes("FILE"),
+            self.log);
+    visitor(Field("dry_run", "print size, memory, time and cost; train nothing").essential(), self.dry_run);
+    visitor(Field("json", "print the result of the dry run as JSON").needs({"dry_run"}), self.json);
+  }
+};
+
+}  // namespace heddle

@@ -1,0 +1,119 @@
+// A training run as one value: what its command line, defaults and, if it is resumed, its file come to. It is what
+// checkpoints and finished models store, what two runs are compared by, and what trains. Nothing that comes after it
+// asks the command line again, but for messages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/heddle/model_file.hpp"
+#include "libcore/models/config.hpp"
+#include "tools/cli/arguments.hpp"
+#include "tools/training/run_options.hpp"
+#include "tools/training/tuning_spec.hpp"
+
+namespace heddle {
+
+struct RunSpec {
+  std::string tool;  // pretrain or finetune
+  // Of a new model, with sizes in place of "auto", but for those that the examples of a task decide; else that of the
+  // model that is tuned.
+  models::ModelConfig model;
+  std::optional<training::ObjectiveChoice> objective;  // none: that of the task
+  training::OptimizerChoice optimizer;
+  training::ScheduleChoice schedule;
+  training::TrainingOptions training;
+  SelectionOptions selection;
+  Index seed = 1;
+  std::optional<TuningSpec> tuning;  // of finetune
+
+  training::TrainingConfig config(PrecisionChoice computed, Index checkpoint_every = 0) const;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("tool", "program that trains"), self.tool);
+    visitor(Field("model", "Model"), self.model);
+    visit_optional(Field("objective", "Objective"), self.objective, visitor);
+    visitor(Field("optimizer", "Optimizer"), self.optimizer);
+    visitor(Field("schedule", "Schedule"), self.schedule);
+    visitor(Field("training", "Training"), self.training);
+    visitor(Field("selection", "Selection"), self.selection);
+    visitor(Field("seed", "seed of the random numbers").range(0), self.seed);
+    visit_optional(Field("tuning", "Task"), self.tuning, visitor);
+  }
+
+ private:
+  // Whether there is one, and it.
+  template <class Optional, class Visitor>
+  static void visit_optional(const Field& field, Optional& value, Visitor& visitor) {
+    bool is_there = value.has_value();
+    if constexpr (std::is_const_v<Optional>) {
+      visitor(Field("has_" + field.name, ""), std::as_const(is_there));
+    } else {
+      visitor(Field("has_" + field.name, ""), is_there);
+      if (is_there && !value) value.emplace();
+    }
+    if (is_there && value) visitor(field, *value);
+  }
+};
+
+namespace detail {
+
+// The fields of a struct and of its sections.
+template <class T, class Visit>
+void visit_plain_fields(T& object, const Visit& visit) {
+  auto visitor = [&visit]<class Value>(const Field& field, Value& value) {
+    if constexpr (Visitable<Value>) {
+      visit_plain_fields(value, visit);
+    } else {
+      visit(field, value);
+    }
+  };
+  visit_fields(object, visitor);
+}
+
+}  // namespace detail
+
+// Sets the fields that the user gave to what was given.
+template <Visitable T>
+void take_given(T& target, const T& options, const cli::Arguments& arguments) {
+  T given = options;
+  std::vector<void*> values;
+  detail::visit_plain_fields(given, [&](const Field&, auto& value) { values.push_back(&value); });
+  std::size_t at = 0;
+  detail::visit_plain_fields(target, [&]<class Value>(const Field& field, Value& value) {
+    void* const option = values[at++];
+    if (arguments.given(field.name)) value = *static_cast<Value*>(option);
+  });
+}
+
+// Takes the options that the user gave; the others are those of `base`. Throws UsageError for options that do not go
+// together.
+RunSpec resolved(const LearningOptions& options, const RunSpec& base, const cli::Arguments& arguments);
+
+// A field in which two runs differ.
+struct Difference {
+  std::string field, then, now;
+  bool may_change;  // when a run is resumed
+};
+std::vector<Difference> differences(const RunSpec& now, const RunSpec& then);
+
+// How far a run has come, for the command that resumes it: /training/state of a checkpoint, /run of a finished model.
+struct RunRecord {
+  training::TrainingState progress;
+  RunSpec spec;
+  PrecisionChoice computed = PrecisionChoice::f32;  // what spec.training.precision came to on that machine
+  Index changed_at = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("progress", "progress of the training"), self.progress);
+    visitor(Field("spec", "the run"), self.spec);
+    visitor(Field("computed", "precision in which it computes"), self.computed);
+    visitor(Field("changed_at", "last step at which --resume changed an option; 0 for never").range(0),
+            self.changed_at);
+  }
+};
+
+}  // namespace heddle

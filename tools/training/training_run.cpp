@@ -1,0 +1,150 @@
+#include "tools/training/training_run.hpp"
+
+#include "tools/cli/refuse.hpp"
+#include "tools/training/choose_precision.hpp"
+#include "tools/training/files.hpp"
+
+namespace heddle {
+
+namespace {
+
+// The run of these options where those that are not given are those of the base.
+RunSpec settled(const RunOptions& options, RunSpec base, const Trainee& trainee, const cli::Arguments& arguments) {
+  if (base.selection.select == Select::best && !trainee.evaluates()) base.selection.select = Select::automatic;
+  RunSpec spec = resolved(options.learning, base, arguments);
+  trainee.settle(spec);
+  spec.selection.select = resolved(spec.selection.select, trainee.evaluates(), trainee.evaluation_options());
+  return spec;
+}
+
+void check_inputs(const formats::ModelFile& file, const formats::Provenance* now,
+                  std::initializer_list<const char*> roles, Found found) {
+  if (now == nullptr) return;
+  for (const char* role : roles) check_same_input(file, *now, role, found);
+}
+
+// Throws unless the file is of a run of this command.
+void check_same_command(const formats::ModelFile& file, const RunOptions& options, const RunSpec& defaults,
+                        const Trainee& trainee, const formats::Provenance* now, const cli::Arguments& arguments) {
+  const Found found = found_by(options.control);
+  const RunRecord record = record_of(file, defaults.tool, found);
+  check_inputs(file, now, {"model", "tokenizer"}, found);
+  if (options.control.resume.empty()) {
+    check_same_validation(options.valid, file);
+    check_same_run(settled(options, defaults, trainee, arguments), record, file.file().path());
+  } else {
+    RunRecord unchanged = record;
+    unchanged.changed_at = 0;
+    check_same_run(settled(options, record.spec, trainee, arguments), unchanged, file.file().path());
+  }
+  check_inputs(file, now, {"train", "valid", "checkpoint"}, found);
+}
+
+}  // namespace
+
+PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, const Trainee& trainee,
+                       const formats::Provenance* now, const cli::Arguments& arguments) {
+  PlannedRun plan;
+  plan.start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
+    check_same_command(file, options, defaults, trainee, now, arguments);
+  });
+  if (!plan.start.file) {
+    plan.spec = settled(options, defaults, trainee, arguments);
+    return plan;
+  }
+  const formats::ModelFile& file = *plan.start.file;
+  plan.record = record_of(file, defaults.tool, found_by(options.control));
+  plan.spec = plan.record->spec;
+  if (plan.start.beginning != Beginning::resumed) return plan;
+  plan.spec = settled(options, plan.record->spec, trainee, arguments);
+  check_may_resume(plan.spec, *plan.record, file.file().path());
+  check_inputs(file, now, {"model", "tokenizer", "train"}, Found::by_resume);
+  return plan;
+}
+
+TrainingRun::TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee,
+                         const cli::Arguments& arguments)
+    : options_(options),
+      trainee_(trainee),
+      arguments_(arguments),
+      provenance_(formats::start_provenance(arguments.command_line())) {
+  trainee.add_inputs(provenance_);
+  add_checkpoint_input(provenance_, options.control, options.output);
+  plan_ = planned_run(options, defaults, trainee, &provenance_, arguments);
+  if (plan_.start.beginning != Beginning::finished) begin();
+}
+
+void TrainingRun::begin() {
+  const RunStart& start = plan_.start;
+  const bool asks_anew = !plan_.record || (start.beginning == Beginning::resumed && arguments_.given("precision"));
+  const PrecisionChoice wanted = asks_anew ? plan_.spec.training.precision : plan_.record->computed;
+  const PrecisionChoice computed = choose_precision(wanted, arguments_, start.file ? Start::resumed : Start::fresh);
+  trainee_.begin(plan_.spec, plan_.spec.config(computed), start.file ? &*start.file : nullptr);
+  session_.emplace(trainee_.objective(), plan_.spec, computed,
+                   SessionOptions{options_.output, options_.log, options_.control}, arguments_);
+  if (plan_.record) session_->resume(start, *plan_.record);
+  if (start.beginning == Beginning::resumed) session_->compare_validation(*start.file, provenance_);
+  if (!start.file) report_replacement(start, arguments_);
+}
+
+void TrainingRun::save(const std::string& path, Contents contents) const {
+  trainee_.save(path, {session_->history(), provenance_, [&](formats::ModelWriter& writer) {
+                         write_record(writer, session_->record(), contents, session_->tensors());
+                       }});
+}
+
+int TrainingRun::run() {
+  const RunStart& start = plan_.start;
+  if (start.beginning == Beginning::finished) return settle_finished(options_.output, start, arguments_);
+  const Index steps = session_->total_steps();
+  arguments_.say(concatenate(trainee_.summary(), ", ", counted(steps, "step", "steps"),
+                             start.file ? "; continuing " + start.file->file().path() : ""));
+  for (const std::string& note : {trainee_.objective().note(), trainee_.first_note(steps)}) {
+    if (!note.empty()) arguments_.say(note);
+  }
+  const int status = session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
+  if (status != 0 || arguments_.common().quiet) return status;
+  const training::TrainingState state = session_->record().progress;
+  for (const std::string& note :
+       trainee_.last_notes(state.best_step > 0 ? std::optional(state.best_metric) : std::nullopt)) {
+    arguments_.say(note);
+  }
+  return status;
+}
+
+Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments) {
+  PlannedRun plan = planned_run(options, defaults, trainee, nullptr, arguments);
+  const PrecisionChoice computed = choose_precision(plan.spec.training.precision, arguments);
+  training::TrainingConfig config = plan.spec.config(computed);
+  const EvaluationSample evaluation = trainee.sample_evaluation(config, plan.spec);
+  DryRun run{.begin = [&](const training::TrainingConfig& of_trial) { return trainee.trial(plan.spec, of_trial); },
+             .config = config,
+             .control = options.control,
+             .output = options.output};
+  const bool continues = plan.start.beginning == Beginning::interrupted || plan.start.beginning == Beginning::resumed;
+  if (continues) run.steps_done = plan.record->progress.step;
+  run.evaluates = trainee.evaluates();
+  run.keeps_best = plan.spec.selection.select == Select::best;
+  run.evaluation = evaluation;
+  trainee.describe(run);
+  return run.steps_done + dry_run(run, options.json, arguments).steps;
+}
+
+int train(const RunOptions& options, const RunSpec& defaults, const std::vector<std::string>& inputs,
+          const cli::Arguments& arguments, const std::function<std::unique_ptr<Trainee>()>& open) {
+  const TrainingOutputs outputs{options.output, options.log, options.control.keep};
+  check_outputs(outputs, inputs, arguments);
+  if (options.dry_run) {
+    const std::unique_ptr<Trainee> trainee = open();
+    const Index steps = dry_run(options, defaults, *trainee, arguments);
+    if (const std::string note = trainee->first_note(steps); !note.empty()) arguments.warn(note);
+    return 0;
+  }
+  check<UsageError>(!options.output.empty(), "-o FILE is missing: the model file to write");
+  const ClaimedOutputs claimed(outputs);
+  catch_usr1(options.control);
+  const std::unique_ptr<Trainee> trainee = open();
+  return TrainingRun(options, defaults, *trainee, arguments).run();
+}
+
+}  // namespace heddle

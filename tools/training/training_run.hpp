@@ -1,0 +1,102 @@
+// One training run, of whichever tool: how it begins, trains, is saved and ends.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/heddle/model_file.hpp"
+#include "formats/heddle/provenance.hpp"
+#include "tools/training/dry_run.hpp"
+#include "tools/training/outputs.hpp"
+#include "tools/training/resume.hpp"
+#include "tools/training/run_spec.hpp"
+#include "tools/training/session.hpp"
+
+namespace heddle {
+
+// What a file of a run holds besides the model.
+struct SavedRun {
+  const formats::History& history;
+  const formats::Provenance& provenance;
+  std::function<void(formats::ModelWriter&)> write_record;
+};
+
+// What a tool trains: its inputs, its model and its objective.
+class Trainee {
+ public:
+  virtual ~Trainee() = default;
+
+  // Adds the files that it reads, with their roles.
+  virtual void add_inputs(formats::Provenance& provenance) const = 0;
+  // Completes a run by what the options say of the model and by what the inputs decide: the shape, with sizes in place
+  // of "auto", the objective, the learning rate. Throws UsageError and DataError for what does not go together.
+  virtual void settle(RunSpec& spec) const = 0;
+  // The options that add evaluations, "--valid", and whether there are some.
+  virtual std::string evaluation_options() const = 0;
+  virtual bool evaluates() const = 0;
+
+  // Makes the model and the objective of a run; `from` has the weights of one that continues, and is null for a new
+  // one.
+  virtual void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) = 0;
+  // From begin() on.
+  virtual training::Objective& objective() const = 0;
+  // "12,345 parameters, vocabulary 512, 100,000 training tokens".
+  virtual std::string summary() const = 0;
+  virtual void save(const std::string& path, const SavedRun& run) const = 0;
+  // Notes before the first step of `steps`, and after the last one.
+  virtual std::string first_note(Index /*steps*/) const { return ""; }
+  virtual std::vector<std::string> last_notes(std::optional<double> /*best metric*/) const { return {}; }
+
+  // For dry runs: model and objective, with the weights' shapes alone in a simulation. What evaluations read is a
+  // sample; `config` is changed so that they do.
+  virtual std::unique_ptr<Trial> trial(const RunSpec& spec, const training::TrainingConfig& config) = 0;
+  virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) = 0;
+  // Sets what is particular to dry runs of the tool.
+  virtual void describe(DryRun& run) const { (void)run; }
+};
+
+// The run that a command means, and how it begins.
+struct PlannedRun {
+  RunSpec spec;
+  RunStart start;
+  std::optional<RunRecord> record;  // of the run that this one continues
+};
+
+// `now` has the inputs, which must be those of the run's files; without it they are not compared. Throws UsageError and
+// DataError for options and files that do not go together.
+PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, const Trainee& trainee,
+                       const formats::Provenance* now, const cli::Arguments& arguments);
+
+class TrainingRun {
+ public:
+  // Throws UsageError and DataError before any work for options and files that do not go together. The arguments and
+  // the trainee must outlive this.
+  TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments);
+
+  // Trains and saves. Returns the exit status (TrainingSession::run()).
+  int run();
+
+ private:
+  void begin();
+  void save(const std::string& path, Contents contents) const;
+
+  RunOptions options_;
+  Trainee& trainee_;
+  const cli::Arguments& arguments_;
+  formats::Provenance provenance_;
+  PlannedRun plan_;
+  std::optional<TrainingSession> session_;
+};
+
+// Prints what the run needs. Returns the steps that it has in all.
+Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments);
+
+// Checks what does not depend on the tool, and makes its run or dry run. `inputs` are the files that it reads. Returns
+// the exit status.
+int train(const RunOptions& options, const RunSpec& defaults, const std::vector<std::string>& inputs,
+          const cli::Arguments& arguments, const std::function<std::unique_ptr<Trainee>()>& open);
+
+}  // namespace heddle

@@ -1,0 +1,85 @@
+// What a model is fine-tuned for, and how.
+#pragma once
+
+#include <string>
+
+#include "formats/labelled/labelled_input.hpp"
+#include "libcore/data/framing.hpp"
+#include "libcore/models/task.hpp"
+#include "libcore/nn/low_rank_options.hpp"
+
+namespace heddle {
+
+enum class ClassWeights { none, balanced };
+template <>
+struct Names<ClassWeights> {
+  static constexpr std::pair<ClassWeights, std::string_view> list[] = {{ClassWeights::none, "none"},
+                                                                       {ClassWeights::balanced, "auto"}};
+};
+
+struct TuningSpec {
+  models::Task task = models::Task::classify;
+  models::Pooling pooling = models::Pooling::automatic;
+  bool layer_mix = false;
+  formats::LabelledInput input;
+  data::Overlong overlong = data::Overlong::truncate;
+  Index folds = 0, fold = 1;
+  ClassWeights class_weights = ClassWeights::none;
+  std::string metric = "auto", freeze;
+  double dropout = -1, auxiliary_weight = 0;
+  LowRankOptions adapters;
+
+  bool adapts() const { return adapters.lora_rank > 0; }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("task",
+                  "what to learn: a class for a text or a pair of texts, a number, a tag for each word, the span of a "
+                  "context that answers a question, or language modelling (lm)")
+                .takes("NAME")
+                .essential(),
+            self.task);
+    visitor(Field("metric", "validation metric that decides which model is best; auto: the usual one of the task")
+                .needs({"valid", "folds"})
+                .takes("NAME"),
+            self.metric);
+    visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),
+            self.folds);
+    visitor(Field("fold", "fold, from 1, to leave out of training, and to evaluate on unless --valid is given")
+                .needs({"folds"})
+                .range(1, 10000)
+                .takes("I"),
+            self.fold);
+    visitor(Field("overlong", "examples longer than the context: truncate them, report an error, or split them"),
+            self.overlong);
+    visitor(Field("pooling",
+                  "hidden state that represents a text; auto: the mean for encoders, the first token's with a pooler, "
+                  "the last one's for decoders")
+                .needs({"task=classify", "task=pair", "task=regress"}),
+            self.pooling);
+    visitor(Field("layer_mix", "give the task's layer a learned mix of the hidden states of all layers (ELMo)")
+                .needs({"task=classify", "task=pair", "task=regress", "task=label", "task=span"}),
+            self.layer_mix);
+    visitor(Field("class_weights", "weights of the classes in the loss; auto: inverse to their frequency")
+                .needs({"task=classify", "task=pair", "task=label"}),
+            self.class_weights);
+    visitor(Field("auxiliary_weight",
+                  "weight of an additional loss: predicting the texts of the examples, as in pre-training (GPT)")
+                .formerly("auxiliary_text")
+                .range(0, 100)
+                .takes("X"),
+            self.auxiliary_weight);
+    visitor(Field("dropout", "dropout rate; auto: that of --from, or 0.1 if it is less")
+                .range(0, 0.99)
+                .word(-1, "auto")
+                .takes("P"),
+            self.dropout);
+    visitor(Field("freeze", "parts that are not trained: comma-separated, embeddings, body, or prefixes of names")
+                .takes("LIST"),
+            self.freeze);
+    visitor(Field("input", "Labelled files"), self.input);
+    visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
+  }
+};
+
+}  // namespace heddle
