@@ -90,8 +90,7 @@ std::vector<Difference> differences(const RunSpec& now, const RunSpec& then) {
     const std::string text = old == before.end() ? "" : old->text;
     if (text == entry.text || entry.of == changed_kind) continue;
     if (!entry.of.empty() && entry.name.empty()) changed_kind = entry.of;
-    const std::string field =
-        entry.name.empty() || entry.of.empty() ? entry.of + entry.name : entry.of + "." + entry.name;
+    const std::string& field = entry.name.empty() ? entry.of : entry.name;
     differences.push_back({field, shown(text), shown(entry.text), entry.may_change});
   }
   return differences;
