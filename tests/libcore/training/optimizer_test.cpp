@@ -2,7 +2,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -33,9 +32,7 @@ struct Toy {
 
 // Where the rule has such a setting.
 void set_if_known(OptimizerChoice& choice, const std::string& key, const std::string& text) {
-  const std::vector<FieldText> fields = choice.fields();
-  const auto is_it = [&](const FieldText& of) { return of.field.name == key; };
-  if (std::ranges::any_of(fields, is_it)) choice.set(key, text);
+  if (choice.has(key)) choice.set(key, text);
 }
 
 OptimizerChoice rule_of(const std::string& rule, double decay) {
