@@ -111,10 +111,10 @@ class InputArchive : public boost::archive::detail::interface_iarchive<Derived> 
 
   template <class T>
   void load_override(T& object) {
-    boost::archive::load(*this->This(), object);
-    if constexpr (Visitable<T>) {
-      check_loaded("", [&] { check_ranges(object); });
-    }
+    check_loaded("", [&] {
+      boost::archive::load(*this->This(), object);
+      if constexpr (Visitable<T>) check_ranges(object);
+    });
   }
 
  private:

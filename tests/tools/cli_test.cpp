@@ -12,13 +12,16 @@
 #include "tools/cli/config.hpp"
 #include "tools/cli/rendered.hpp"
 #include "tools/command.hpp"
+#include "tools/surroundings.hpp"
 #include "tools/toy_options.hpp"
 
 using namespace heddle;
 using namespace heddle::cli;
 using heddle::testing::contains;
+using heddle::testing::Overheard;
 using heddle::testing::read_file;
 using heddle::testing::TemporaryFolder;
+using heddle::testing::Variable;
 using heddle::testing::write_file;
 
 namespace {
@@ -36,32 +39,6 @@ std::string complaint(const std::vector<std::string>& words) {
   }
   return "no error";
 }
-
-// An environment variable for the length of a test.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
-
-// What std::cerr gets while it lives.
-class Overheard {
- public:
-  Overheard() : previous_(std::cerr.rdbuf(text_.rdbuf())) {}
-  ~Overheard() { std::cerr.rdbuf(previous_); }
-  Overheard(const Overheard&) = delete;
-  Overheard& operator=(const Overheard&) = delete;
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-  std::streambuf* previous_;
-};
 
 struct Seeded {
   Index seed = 1337;

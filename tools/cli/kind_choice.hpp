@@ -2,7 +2,9 @@
 // a tool makes options, such as --layers, are the same fields by a short name.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +20,8 @@ class KindInput {
   virtual std::vector<KindHelp> help() const = 0;
   // The name where none is given, for help; empty where it depends on something else.
   virtual std::string usual_name() const = 0;
+  // Throws UsageError, without the key, for a text that is its value in no kind.
+  virtual void check_text(const std::string& key, const std::string& text) const = 0;
 
   // What was given: the name, or ""; settings by the names of fields.
   std::string name;
@@ -48,6 +52,20 @@ class KindChoice : public KindInput {
   std::vector<KindHelp> help() const override { return kinds<Common>().help(); }
   std::string usual_name() const override { return usual_; }
 
+  void check_text(const std::string& key, const std::string& text) const override {
+    std::optional<UsageError> first;
+    for (const Kind<Common>& kind : kinds<Common>().all) {
+      if (!kind.defaults.has(key)) continue;
+      try {
+        KindOf<Common>(kind.defaults).set(key, text);
+        return;
+      } catch (const UsageError& error) {
+        if (!first) first = UsageError(without_key(key, error.what()));
+      }
+    }
+    if (first) throw *first;
+  }
+
   // The kind that is named, or else the base, with the settings that are given. A named one starts from its defaults
   // unless it is the base's kind. Throws UsageError, which begins with the option, for unknown keys and for wrong
   // values. `option` is the name of the field, "arch".
@@ -71,10 +89,14 @@ class KindChoice : public KindInput {
   }
 
  private:
+  // "'x' is not a number" of "layers: 'x' is not a number".
+  static std::string without_key(const std::string& key, const std::string& message) {
+    const std::string start = Field(key, "").option() + ": ";
+    return message.starts_with(start) ? message.substr(start.size()) : message;
+  }
   // "--layers: 'x' is not a number", "--heads: bag has no key 'heads', …".
   static std::string short_error(const std::string& key, const std::string& message) {
-    const std::string name = Field(key, "").option();
-    return concatenate("--", message.starts_with(name + ": ") ? "" : name + ": ", message);
+    return concatenate("--", Field(key, "").option(), ": ", without_key(key, message));
   }
 
   std::string usual_;

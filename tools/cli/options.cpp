@@ -52,7 +52,10 @@ Option key_option(const FieldText& of, KindInput& input, const std::string& kind
   option.is_named = std::ranges::count(input.short_names(), key) > 0;
   option.hidden = !option.is_named;
   if (!option.is_named) option.field.name = kind_option + "." + key;
-  option.parse = [](const std::vector<std::string>& texts) { return std::any(texts.back()); };
+  option.parse = [&input, key](const std::vector<std::string>& texts) {
+    input.check_text(key, texts.back());
+    return std::any(texts.back());
+  };
   option.assign = [&input, key](const std::any& text) { input.settings[key] = std::any_cast<std::string>(text); };
   option.get = [&input, key, initial = of.text]() -> std::vector<std::string> {
     if (const auto shown = input.shown_settings.find(key); shown != input.shown_settings.end()) return {shown->second};

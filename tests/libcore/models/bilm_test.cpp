@@ -208,13 +208,9 @@ TEST_CASE("bilm: micro-batches add up to the step's loss, and an evaluation pred
   for (Index i = 0; i < 200; ++i) text.push_back(static_cast<TokenId>(i * i % vocabulary));
   const data::TokensInMemory tokens(text, vocabulary);
   training::TrainingConfig settings;
-  const auto objective = training::make_objective("auto", {.model = *model,
-                                                           .train = {.text = &tokens},
-                                                           .valid = {.text = &tokens},
-                                                           .masking = {},
-                                                           .noise = {},
-                                                           .pairs = {},
-                                                           .config = settings});
+  const auto objective = training::make_objective(
+      training::objective_for(*model, training::DataKind::text),
+      {.model = *model, .train = {.text = &tokens}, .valid = {.text = &tokens}, .config = settings});
   const auto whole = objective->batch(0, 4), first = objective->batch(0, 1), rest = objective->batch(1, 3);
   training::Counts counts = first.counts;
   counts += rest.counts;

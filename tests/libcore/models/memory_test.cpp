@@ -104,7 +104,7 @@ TEST_CASE("memory: every attention variant of decoders reads earlier positions a
     models::DecoderConfig config = config_of("alibi", "pre", 5);
     config.attention = variant.name;
     try {
-      config.check();
+      models::ModelConfig(config).check();
     } catch (const UsageError&) {
       continue;  // not for decoders, or without a window
     }
@@ -125,7 +125,7 @@ TEST_CASE("memory: positions that begin anew in each window do not continue a te
     models::DecoderConfig config = config_of(positions, "post", 4);
     config.context = 0;
     CHECK_THROWS_WITH_AS(
-        config.check(),
+        models::ModelConfig(config).check(),
         doctest::Contains(("`memory` = 4: `positions` = " + positions + " begin anew in each window").c_str()),
         UsageError);
   }
