@@ -428,7 +428,7 @@ TEST_CASE("attention: what cannot be shown is refused in one line") {
   }
   corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
   corpus.must(
-      "pretrain -q --train pairs.h5 -o fixed.h5 --arch rnn --source-attention none --width 16 --batch-size 4 --steps "
+      "pretrain -q --train pairs.h5 -o fixed.h5 --arch rnn:source-attention=none --width 16 --batch-size 4 --steps "
       "1");
   corpus.refused("inspect attention fixed.h5 'the cat'", 1,
                  "this rnn has no attention: it reads its source as one vector");

@@ -14,13 +14,14 @@ namespace masked_tests {
 
 namespace {
 
-const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-every 10" + tiny_encoder;
+const std::string read = "pretrain --train train.h5 --valid valid.h5 --eval-every 10" + tiny_model;
+const std::string train = read + "--arch encoder ";
 
 }  // namespace
 
 TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, convert shrinks it") {
   const EncoderCorpus corpus;
-  const Outcome outcome = corpus.must(train + "-o model.h5 --steps 30 --log log.jsonl --pooler");
+  const Outcome outcome = corpus.must(read + "-o model.h5 --steps 30 --log log.jsonl --arch encoder:pooler=true");
   CHECK(contains(outcome.err, "validation loss"));
   CHECK(contains(outcome.err, "validation accuracy"));
   CHECK(corpus.must("inspect verify model.h5").status == 0);
@@ -44,8 +45,9 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
 
 TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the uninterrupted run") {
   const EncoderCorpus corpus;
-  const std::string command = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 10 --arch encoder" +
-                              tiny_shape + "--dropout 0.1 --whole-words --segments 2 --pooler --next-sentence ";
+  const std::string command = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 10 " + tiny_shape +
+                              "--dropout 0.1 --objective masked:whole-words=true --arch "
+                              "encoder:segments=2,pooler=true,next-sentence=true ";
   for (const int lines : {3, 20}) {
     const long steps = stopped_and_resumed(corpus, command, "part", lines);
     corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
@@ -54,13 +56,14 @@ TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the
   }
   CHECK(corpus.evaluate("whole.h5").contains("next_sentence_accuracy"));
   REQUIRE(corpus.run(train + "-q --steps 9 -o m.h5 --max-time 0.001s").status == 75);
-  corpus.refused(train + "-q --steps 9 -o m.h5 --mask-probability 0.4", 2,
-                 "m.checkpoint.h5: --mask-probability was 0.3 and is 0.4 now");
-  corpus.refused(train + "-o x.h5 --resume m.checkpoint.h5 --mask-probability 0.4", 2,
-                 "--mask-probability differs from what m.checkpoint.h5 was trained with");
+  const std::string other = " --objective masked:probability=0.4";
+  CHECK(contains(corpus.refused(train + "-q --steps 9 -o m.h5" + other, 2, " was 0.3 and is 0.4 now").err,
+                 "probability"));
+  corpus.refused(train + "-o x.h5 --resume m.checkpoint.h5" + other, 2,
+                 " 0.4 differs from the 0.3 that m.checkpoint.h5 was trained with");
 }
 
-TEST_CASE("pretrain: --masking static selects the same tokens in each epoch, --whole-words all of a word or none") {
+TEST_CASE("pretrain: static masking selects the same tokens in each epoch, whole words all of a word or none") {
   const EncoderCorpus corpus;
   const auto losses = [&](const std::string& options) {
     corpus.must("pretrain -q --log log.jsonl --log-every 1 -o x.h5 " + options);
@@ -76,7 +79,7 @@ TEST_CASE("pretrain: --masking static selects the same tokens in each epoch, --w
   corpus.must("tokenize -q -t vocab.txt -o few.h5 few.txt");
   const std::string still =
       "--train few.h5 --arch encoder --layers 1 --width 16 --heads 2 --context 8 --steps 6 --batch-size 1 "
-      "--learning-rate 1e-12 --masking ";
+      "--learning-rate 1e-12 --objective masked:masking=";
   const std::vector<double> same = losses(still + "static"), others = losses(still + "dynamic");
   REQUIRE(same.size() == 6);
   REQUIRE(others.size() == 6);
@@ -94,24 +97,26 @@ TEST_CASE("pretrain: --masking static selects the same tokens in each epoch, --w
   corpus.must("tokenize -q -t vocab.txt -o words.h5 words.txt");
   const std::string learning =
       "--train words.h5 --arch encoder --layers 1 --width 32 --heads 2 --context 16 --steps 400 --batch-size 16 "
-      "--learning-rate 5e-3 --mask-probability 0.2 ";
+      "--learning-rate 5e-3 --objective masked:probability=0.2";
   CHECK(losses(learning).back() < 1);
-  CHECK(losses(learning + "--whole-words").back() > 1.8);
+  CHECK(losses(learning + ",whole-words=true").back() > 1.8);
 }
 
 TEST_CASE("pretrain: byte-level pieces with RoBERTa's special tokens serve encoders too") {
   const EncoderCorpus corpus("--vocab-size 300 --special-tokens '<s>,<pad>,</s>,<mask>' --end-of-text '</s>'");
-  corpus.must(train +
-              "-o model.h5 --steps 10 --positions learned:offset=2 --embedding-norm --block post --masking static");
+  corpus.must(read +
+              "-o model.h5 --steps 10 --positions learned:offset=2 --arch encoder:embedding-norm=true,block=post "
+              "--objective masked:masking=static");
   CHECK(corpus.must("inspect verify model.h5").status == 0);
   CHECK(corpus.evaluate("model.h5")["tokens"].get<long>() > 0);
 }
 
 TEST_CASE("encoders: with one kind of segment, pairs and questions are read as RoBERTa reads them") {
   const EncoderCorpus corpus;
-  corpus.must(train + "-o one.h5 --steps 4 --segments 1 --segment-pairs");
-  corpus.must(train + "-o none.h5 --steps 4 --segment-pairs");
-  corpus.must(train + "-o two.h5 --steps 4 --segments 2 --segment-pairs");
+  const std::string pretrain = read + "--steps 4 --objective masked:segment-pairs=true --arch encoder";
+  corpus.must(pretrain + ":segments=1 -o one.h5");
+  corpus.must(pretrain + " -o none.h5");
+  corpus.must(pretrain + ":segments=2 -o two.h5");
   const auto words = [](int count) {
     std::string text = "the";
     for (int i = 1; i < count; ++i) text += " the";
@@ -147,21 +152,19 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             "train.h5: its tokenizer lacks the special tokens of an encoder; train one of the kind wordpiece, or with "
             "special-tokens = '[PAD]",
             1},
-           {"--arch encoder --objective causal",
-            "--objective causal needs a model that predicts next tokens: --arch decoder or lstm; this one supports "
-            "masked",
-            2},
+           {"--arch encoder --objective causal", "needs a model that predicts next tokens: ", 2},
+           {"--arch encoder --objective causal", "decoder or lstm; this one supports masked", 2},
            {"--objective maksed",
-            "--objective: 'maksed' is not one of auto, causal, detect, masked, bidirectional, permute, translate, "
+            "--objective: 'maksed' is not one of causal, detect, masked, bidirectional, permute, translate, "
             "denoise; did "
             "you mean "
             "'masked'?",
             2},
-           {"--objective masked",
-            "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports causal",
-            2},
-           {"--arch encoder --next-sentence", "--next-sentence needs a pooler and at least 2 segments", 2},
-           {"--pooler", "--pooler has no effect without --arch encoder", 2},
+           {"--objective masked", " masked needs a model that predicts masked tokens: ", 2},
+           {"--objective masked", "encoder; this one supports causal", 2},
+           {"--arch encoder:next-sentence=true", " needs a pooler and at least 2 segments", 2},
+           {"--arch decoder:pooler=true", "--arch: decoder has no key 'pooler', which is one of encoder; it has ", 2},
+           {"--pooler", "unknown option --pooler; write --arch encoder:pooler=", 2},
        }) {
     corpus.refused("pretrain --train train.h5 -o model.h5 " + c.command, c.status, c.says);
     CHECK_FALSE(std::filesystem::exists(corpus.path("model.h5")));

@@ -12,7 +12,8 @@ namespace memory_tests {
 namespace {
 
 const std::string shape =
-    " --layers 2 --width 32 --heads 2 --sequence-length 8 --memory 12 --positions transformer-xl --batch-size 4 ";
+    " --arch decoder:memory=12 --layers 2 --width 32 --heads 2 --sequence-length 8 --positions transformer-xl "
+    "--batch-size 4 ";
 const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-every 20 --learning-rate 5e-3" + shape;
 
 double nats(const SmallCorpus& corpus, const std::string& command) {
@@ -73,7 +74,7 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
                                 options)
                           .out);
   };
-  const json without = planned(""), with = planned("--memory 128");
+  const json without = planned(""), with = planned("--arch decoder:memory=128");
   CHECK(with["parameters"] == without["parameters"]);
   CHECK(with["flops_per_step"].get<double>() > without["flops_per_step"].get<double>() * 1.1);
   CHECK(with["memory_bytes"].get<double>() > without["memory_bytes"].get<double>() + 4 * 8 * 128 * 64 * 4);
@@ -82,14 +83,16 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
   corpus.must("pretrain -q --train train.h5 -o plain.h5 --steps 2 --layers 1 --width 16 --heads 2 --context 16");
   const std::string start = "pretrain --train train.h5 -o x.h5 --layers 1 --width 16 --heads 2 ";
   for (const Refusal& c : std::vector<Refusal>{
-           {start + "--memory 8", "--memory 8: --positions learned begin anew in each window", 2},
-           {start + "--memory 8 --positions sinusoidal", "--memory 8: --positions sinusoidal begin anew", 2},
-           {start + "--memory 8 --positions rope --context 16", "give --context auto, and --sequence-length", 2},
-           {start + "--memory 8 --positions rope --window 4", "--memory 8 is more than the 4 positions of --window", 2},
-           {start + "--memory 0 --positions rope", "--memory", 2},
-           {start + "--memory 8 --arch encoder", "--memory has no effect without --arch decoder", 2},
-           {start + "--memory 8 --positions rope --batch-size 4000", "a smaller --batch-size or --sequence-length", 1},
-           {"pretrain --train train.h5:2,valid.h5 -o x.h5 --memory 8 --positions rope",
+           {start + "--arch decoder:memory=8", "learned begin anew in each window", 2},
+           {start + "--arch decoder:memory=8 --positions sinusoidal", "sinusoidal begin anew in each window", 2},
+           {start + "--arch decoder:memory=8 --positions rope --context 16",
+            ": a model with a memory reads texts of any length; give ", 2},
+           {start + "--arch decoder:memory=8,window=4 --positions rope", " 8 is more than the 4 positions of ", 2},
+           {start + "--arch decoder:memory=0 --positions rope", "--arch: memory: 0 is out of range", 2},
+           {start + "--arch encoder:memory=8", "--arch: encoder has no key 'memory', which is one of decoder; ", 2},
+           {start + "--arch decoder:memory=8 --positions rope --batch-size 4000",
+            "a smaller --batch-size or --sequence-length", 1},
+           {"pretrain --train train.h5:2,valid.h5 -o x.h5 --arch decoder:memory=8 --positions rope",
             "train.h5: weight 2 has no effect on text that is read in order", 1},
            {"inspect evaluate plain.h5 valid.h5 --memory 8",
             "--memory: needs a model that predicts next tokens, whose positions are relative and whose attention can "

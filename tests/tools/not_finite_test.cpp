@@ -18,12 +18,12 @@ const std::string tiny = " --layers 1 --width 16 --heads 2 --context 16 --batch-
 // A decoder and an encoder, models of every task, and what they are asked.
 struct Models : SmallCorpus {
   Models() {
-    must("pretrain -q --train train.h5 -o decoder.h5 --no-tie-embeddings" + tiny);
+    must("pretrain -q --train train.h5 -o decoder.h5 --arch decoder:tie-embeddings=false" + tiny);
     must("tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt");
     must("tokenize -q -t pieces.h5 -o masked.h5 train.txt");
     must(
-        "pretrain -q --train masked.h5 -o encoder.h5 --arch encoder --segments 2 --pooler --next-sentence --positions "
-        "learned" +
+        "pretrain -q --train masked.h5 -o encoder.h5 --arch encoder:segments=2,pooler=true,next-sentence=true "
+        "--positions learned" +
         tiny);
     write_file(path("texts.tsv"), "a\tthe cat\nb\tthe king\na\tcat\nb\tking\n");
     write_file(path("pairs.tsv"), "a\tthe\tcat\nb\tthe\tking\n");

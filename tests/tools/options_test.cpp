@@ -67,7 +67,9 @@ const std::vector<Command> commands{
      history},
     {"pretrain", "", "--train train.h5 --valid valid.h5 -o out.h5 --steps 4 --warmup 1% --eval-every 2" + tiny,
      history},
-    {"pretrain", "", "--train masked.h5 -o out.h5 --steps 3 --arch encoder --segments 2 --whole-words" + tiny, history},
+    {"pretrain", "",
+     "--train masked.h5 -o out.h5 --steps 3 --arch encoder:segments=2 --objective masked:whole-words=true" + tiny,
+     history},
     {"finetune", "", "--from encoder.h5 --train texts.tsv --valid texts.tsv --metric macro_f1 -o out.h5", history},
     {"finetune", "", "--from decoder.h5 --train texts.tsv --folds 3 --fold 1 -o out.h5 --steps 3 --log-every 1",
      history},
@@ -81,7 +83,10 @@ const std::vector<Command> commands{
     {"finetune", "", "--from decoder.h5 --task lm --train train.h5 --valid valid.h5 -o out.h5 --steps 3 --log-every 1",
      history},
     {"finetune", "",
-     "--from encoder.h5 --task lm --train masked.h5 -o out.h5 --steps 3 --log-every 1 --mask-probability 0.3", history},
+     "--from encoder.h5 --task lm --train masked.h5 -o out.h5 --steps 3 --log-every 1 --objective "
+     "masked:probability=0.3 "
+     "--optimizer adamw:beta2=0.95 --schedule linear:final=0.2 --weight-decay 0.1",
+     history},
     {"classify", "tuned.h5 words.txt", ""},
     {"classify", "tuned.h5 words.txt", "--top 2 --jsonl"},
     {"classify", "tuned.h5 texts.tsv", "--evaluate --folds 3"},
@@ -139,17 +144,16 @@ TEST_CASE("options: what --print-config prints is the same command, as a file") 
 TEST_CASE("options: the command line before the environment before the file before the default, whichever are given") {
   const SmallCorpus corpus;
   struct Setting {
-    std::string option, variable, line, key;  // as each place gives it, and its name in the configuration
-    std::vector<json> values;                 // the default, then what file, environment and command line say
+    std::string option, variable, line;  // as each place gives it
+    // By the name in the configuration: the default, then what file, environment and command line say.
+    std::map<std::string, std::vector<json>> values;
   };
   const std::vector<Setting> settings{
-      {"--layers 3", "HEDDLE_PRETRAIN_LAYERS=2", "layers = 1", "layers", {4, 1, 2, 3}},
-      {"--activation silu",
-       "HEDDLE_PRETRAIN_ACTIVATION=gelu",
-       "activation = relu",
-       "activation",
-       {"gelu-tanh", "relu", "gelu", "silu"}},
-      {"--no-bias", "HEDDLE_PRETRAIN_BIAS=true", "no-bias = true", "bias", {true, false, true, false}}};
+      {"--layers 3", "HEDDLE_PRETRAIN_LAYERS=2", "layers = 1", {{"layers", {4, 1, 2, 3}}}},
+      {"--arch decoder:activation=silu,bias=false",
+       "HEDDLE_PRETRAIN_ARCH=decoder:activation=gelu,bias=true,norm-epsilon=1e-4",
+       "[arch]\nname = decoder\nactivation = relu\nbias = false",
+       {{"activation", {"gelu-tanh", "relu", "gelu", "silu"}}, {"bias", {true, false, true, false}}}}};
   const std::string rest =
       "pretrain -q --train train.h5 -o m.h5 --width 16 --heads 2 --context 16 --batch-size 2 --steps 1 ";
   for (unsigned given = 0; given < 8; ++given) {
@@ -166,9 +170,13 @@ TEST_CASE("options: the command line before the environment before the file befo
     const json config = parse_json(corpus.must("inspect m.h5 --json").out)["config"];
     const std::size_t decides = (given & 4) != 0 ? 3 : (given & 2) != 0 ? 2 : (given & 1) != 0 ? 1 : 0;
     for (const Setting& setting : settings) {
-      CAPTURE(setting.key);
-      CHECK(config[setting.key] == setting.values[decides]);
+      for (const auto& [key, values] : setting.values) {
+        CAPTURE(key);
+        CHECK(config[key] == values[decides]);
+      }
     }
+    // Settings that one place gives and no other one stay.
+    CHECK(config["norm_epsilon"] == ((given & 2) != 0 ? 1e-4 : 1e-5));
   }
 }
 
@@ -189,7 +197,10 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
        "--pooling has no effect without --task classify, pair or regress"},
       {tune + "numbers.tsv --task regress --class-weights auto",
        "--class-weights has no effect without --task classify"},
-      {tune + "texts.tsv --momentum 0.5", "--momentum has no effect without --optimizer sgd"},
+      {tune + "texts.tsv --optimizer adamw:momentum=0.5",
+       "--optimizer: adamw has no key 'momentum', which is one of sgd; it has beta1, "},
+      {tune + "texts.tsv --momentum 0.5", "unknown option --momentum; write --optimizer sgd:momentum=X ("},
+      {tune + "texts.tsv --objective masked", "--objective: is for --task lm and translate"},
       {tune + "texts.tsv --steps 3 --epochs 2", "--steps and --epochs both set the length of the training"},
       {tune + "texts.tsv --valid ''", "--valid: the FILE|N% is empty"},
       {tune + "texts.tsv --valid texts.tsv --metric f1",
@@ -203,17 +214,24 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {tune + "texts.tsv --lora-rank 17", "--lora-rank 17 is more than 16, the smaller side of"},
       {tune + "texts.tsv --lora-rank 100000", "--lora-rank 100000 is more than 16"},
       {tune + "texts.tsv --lora-rank 2 --lora-targets q", "--lora-targets: 'q' is none of query"},
-      {train + "--masking static", "--masking: the causal objective does not mask tokens"},
-      {train + "--whole-words", "--whole-words: the causal objective does not mask tokens"},
+      {train + "--objective causal:masking=static",
+       "--objective: causal has no key 'masking', which is one of detect, masked, permute; it has none"},
+      {train + "--objective causal:whole-words=true", "--objective: causal has no key 'whole-words', which is one of "},
+      {train + "--whole-words", "unknown option --whole-words; write --objective detect:whole-words=VALUE ("},
+      {train + "--optimizer adamw:beta1=0.8 --optimizer adamw:beta2=0.9",
+       "--optimizer is given twice; give one name, with all settings"},
+      {train + "--optimizer adamw:beta2", "'beta2' is no setting; write NAME:KEY=VALUE,"},
+      {train + "--optimizer adamw:beta2=x", "--optimizer: beta2: 'x' is not a number; it must be from 0 to 0.999999"},
+      {train + "--optimizer adamw:beta2=1", "--optimizer: beta2: 1 is out of range; it must be from 0 to 0.999999"},
       {train + "--optimizer adamx",
        "--optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd; did you mean 'adamw'?"},
-      {train + "--optimizer ''", "--optimizer: the NAME is empty"},
+      {train + "--optimizer ''", "--optimizer: '' is not one of adamw, coupled, "},
       {train + "--json", "--json has no effect without --dry-run"},
       {train + "--eval-tokens 5", "--eval-tokens has no effect without --valid"},
       {train + "--steps 5 --epochs 2", "--steps and --epochs both set the length of the training"},
-      {train + "--heads 3", "--width 16 is not divisible by --heads 3"},
-      {train + "--schedule constant --final-learning-rate 0",
-       "--final-learning-rate has no effect without --schedule linear"},
+      {train + "--heads 3", " is not divisible by "},
+      {train + "--schedule constant:final=0",
+       "--schedule: constant has no key 'final', which is one of cosine, linear; it has warmup"},
       {"classify tuned.h5 words.txt --metric accuracy", "--metric has no effect without --evaluate"},
       {"classify tuned.h5 words.txt --json", "--json has no effect without --evaluate"},
       {"classify tuned.h5 texts.tsv --evaluate --fold 1", "--fold has no effect without --folds"},
@@ -235,11 +253,10 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {"inspect bias encoder.h5 texts.tsv --partitions 3",
        "unknown option --partitions; it is called --permutations ("},
       {"convert encoder.h5 --weights bf16 -o x.h5", "unknown option --weights; it is called --dtype ("},
-      {tune + "texts.tsv --piece-dropout 0.1", "unknown option --piece-dropout; it is called --token-dropout ("},
       {tune + "texts.tsv --lr 1e-3", "unknown option --lr; it is called --learning-rate ("},
       {train + "--max-steps 3", "unknown option --max-steps; it is called --steps ("},
       {train + "--warmup-ratio 0.1", "unknown option --warmup-ratio; it is called --warmup ("},
-      {train + "--final-learning-rate 1", "--final-learning-rate 1 is more than the peak, --learning-rate 0.001"},
+      {train + "--schedule linear:final=2", "--schedule: final: 2 is out of range; it must be from 0 to 1"},
       {train + "--preset bert-base --arch decoder",
        "--arch decoder: the preset is of the architecture encoder; leave out --arch or --preset"},
       {"tokenize --train train.txt -o x.h5 --special-tokens '<a>,<a>'", "special token '<a>' is listed twice"},
@@ -258,15 +275,14 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {"tokenize -t tokenizer.h5 train.txt --vocab-size 300", "--vocab-size has no effect without --train"},
       {"convert decoder.h5 -o x.h5 --base encoder.h5", "--base has no effect without --merge"},
       {tune + "texts.tsv --column 2", "unknown option --column; it is called --label-column ("},
-      {train + "--norm-position pre", "unknown option --norm-position; it is called --block ("},
-      {"pretrain --train train.h5 -o x.h5 --batch 2",
-       "unknown option --batch; did you mean --batch-tokens or --batch-size? "},
-      {tune + "texts.tsv --rate 0.1", "unknown option --rate; did you mean --learning-rate or --final-learning-rate? "},
+      {train + "--norm-position pre", "unknown option --norm-position; write --arch decoder:block=ORDER ("},
+      {train + "--batch 2", "unknown option --batch; did you mean --batch-size? "},
+      {tune + "texts.tsv --rate 0.1", "unknown option --rate; did you mean --learning-rate? "},
       {tune + "texts.tsv --resume auto", "--resume auto: the same command resumes by itself now; leave --resume out"},
       {train + "--resume=auto", "--resume auto: the same command resumes by itself now; leave --resume out"},
-      {train + "--attention dots", "pretrain: --attention: 'dots' is not one of dot, gaussian, "},
-      {train + "--attention dot:x=1", "pretrain: --attention: dot has no setting 'x'"},
-      {train + "--positions learnt", "pretrain: --positions: 'learnt' is not one of learned, "},
+      {train + "--attention dots", ": 'dots' is not one of dot, gaussian, "},
+      {train + "--attention dot:x=1", ": dot has no setting 'x'"},
+      {train + "--positions learnt", ": 'learnt' is not one of learned, "},
       {"pretrain --train train.h5 -o -" + tiny,
        "pretrain: -o needs a file: a training run keeps its checkpoint beside"},
       {"pretrain --dry-run --train train.h5 -o -" + tiny, "pretrain: -o needs a file"},
@@ -308,7 +324,8 @@ TEST_CASE(
   CHECK(rates.at(13) == doctest::Approx(0.5e-3));  // half-way from step 2 to step 24
   CHECK(rates.at(24) == 0);
   const std::string settings = all.must("finetune --from encoder.h5 --train texts.tsv -o x.h5 --print-config").out;
-  for (const char* setting : {"final-learning-rate = 0", "beta2 = 0.999", "weight-decay = 0.01"}) {
+  for (const char* setting : {"steps = auto", "batch-size = 16", "learning-rate = auto", "name = linear",
+                              "warmup = 10%", "final = 0", "name = adamw", "beta2 = 0.999", "weight-decay = 0.01"}) {
     CAPTURE(setting);
     CHECK(contains(settings, "\n# " + std::string(setting) + "\n"));
   }
@@ -319,9 +336,12 @@ TEST_CASE(
         std::string(rate));
     CHECK(by_step(read_file(all.path("own.jsonl")), "learning_rate").at(2) == doctest::Approx(0.08 / 16));
   }
-  const std::string help = all.must("finetune --help=all | tr -s ' \\n' ' '").out;
-  for (const char* part : {"auto means by --epochs (default auto)", "auto means by --steps (default auto)",
-                           "the last step always has one (default epoch)", "a percentage of all steps (default 10%)"}) {
+  const std::string help = all.must("finetune --help=all | tr -d '`' | tr -s ' \\n' ' '").out;
+  for (const char* part :
+       {"--steps N steps; auto: by ", "epochs (default auto)", "passes over the training data; auto: by ",
+        "steps (default auto)", "epoch: one after each (default epoch)", "a percentage of all steps; 4% with cosine, ",
+        "(default 10%)", "for a trained model (default auto)", "sequences in a micro-batch (default 16)",
+        "(default 0.01)"}) {
     CAPTURE(part);
     CHECK(contains(help, part));
   }

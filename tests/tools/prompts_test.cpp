@@ -57,7 +57,7 @@ TEST_CASE("prompts: an encoder that has read a form fills in the label of held-o
   const Reviews corpus;
   // A window holds one review, as the question does.
   corpus.learn("--model wordpiece --vocab-size 150",
-               "--arch encoder --norm layer --no-gated --activation gelu-tanh --context 17 --steps 1500 "
+               "--arch encoder:norm=layer,gated=false,activation=gelu-tanh --context 17 --steps 1500 "
                "--learning-rate 3e-3");
   corpus.must("cut -f2 held_out.tsv | sed 's/$/, so it was [MASK]/' > asked.txt");
   const auto filled = lines_of(corpus.must("generate model.h5 asked.txt").out);

@@ -193,7 +193,7 @@ TEST_CASE("slips: of many training texts a model keeps a part, from which the co
   std::string many;
   for (int i = 0; i < 140'000; ++i) many += (i % 2 == 0 ? "a\t" : "b\t") + std::to_string(i) + "\n";
   write_file(corpus.path("many.tsv"), many);
-  corpus.must("finetune -q --arch bag --width 1 --buckets 1024 --task classify --train many.tsv --steps 1 -o m.h5");
+  corpus.must("finetune -q --arch bag:width=1,buckets=1024 --task classify --train many.tsv --steps 1 -o m.h5");
   CHECK(std::filesystem::file_size(corpus.path("m.h5")) < 8'000'000);
   write_file(corpus.path("half.tsv"), numbered(1000, "a\t", "") + numbered(1000, "b\tnew ", ""));
   const Outcome outcome = corpus.must("classify m.h5 half.tsv --evaluate");

@@ -220,7 +220,7 @@ TEST_CASE("translate: a coverage penalty adds what the alignment of a text says,
   }
   CHECK(compared >= 3);
   corpus.must("pretrain -q --train train.h5 --layers 1 --width 16 --heads 2 --steps 2 -o decoder.h5");
-  corpus.must("pretrain -q --train pairs.h5 --arch rnn --width 16 --source-attention none --steps 2 -o fixed.h5");
+  corpus.must("pretrain -q --train pairs.h5 --arch rnn:source-attention=none --width 16 --steps 2 -o fixed.h5");
   for (const std::string model : {"decoder.h5", "fixed.h5"}) {
     corpus.refused({"generate " + model + " -p 'a b' --beam 2 --coverage-penalty 0.2",
                     "--coverage-penalty: " + model + " does not attend to a source", 2});
@@ -236,9 +236,12 @@ TEST_CASE("translate: a run resumes to the same bits, and batches of tokens are 
   corpus.must(half + "-o other.h5 --steps 40");
   corpus.must(half + "-o parts.h5 --steps 40 --resume parts.step-20.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("other.h5"));
-  corpus.must("pretrain -q --train pairs.h5 " + shape + "--batch-tokens 64 --epochs 2 -o tokens.h5");
+  corpus.must("pretrain -q --train pairs.h5 " + shape +
+              "--objective translate:batch-tokens=64 --epochs 2 -o tokens.h5");
   corpus.must("inspect verify parts.h5 tokens.h5 pairs.h5");
-  const auto out = corpus.must("pretrain --train pairs.h5 " + shape + "--max-length 3 --steps 2 -o short.h5").err;
+  const auto out =
+      corpus.must("pretrain --train pairs.h5 " + shape + "--objective translate:max-length=3 --steps 2 -o short.h5")
+          .err;
   CHECK(contains(out, "pairs.h5: 150 of 600 pairs are too long and left out"));
 }
 
@@ -246,8 +249,10 @@ TEST_CASE("translate: source and target may have tokenizers of their own, which 
   const ReversedCorpus corpus;
   corpus.must("tokenize -q --train --model char -o letters.h5 train.src");
   corpus.must("tokenize -q -t words.h5 --source-tokenizer letters.h5 --pairs -o two.h5 train.src train.tgt");
-  corpus.refused({"pretrain -q --train two.h5 " + shape + "-o model.h5 --steps 2", "--no-share-embeddings", 2});
-  corpus.must("pretrain -q --train two.h5 " + shape + "--no-share-embeddings -o model.h5 --steps 5");
+  const std::string own = "--arch encoder-decoder:share-embeddings=false --layers 1 --width 32 --heads 2 ";
+  corpus.refused(
+      {"pretrain -q --train two.h5 " + shape + "-o model.h5 --steps 2", "so they cannot share embeddings; give ", 2});
+  corpus.must("pretrain -q --train two.h5 " + own + "-o model.h5 --steps 5");
   corpus.must("generate -q model.h5 -p 'a b'");
   corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
   CHECK(lines_of(corpus.must("generate -q half.h5 -p 'a b'").out).size() == 1);
@@ -255,7 +260,7 @@ TEST_CASE("translate: source and target may have tokenizers of their own, which 
   corpus.must("generate -q more.h5 -p 'a b'");
   corpus.must("tokenize -q --train --model byte -o bytes.h5");
   corpus.must("tokenize -q -t words.h5 --source-tokenizer bytes.h5 --pairs -o other-pairs.h5 train.src train.tgt");
-  corpus.must("pretrain -q --train other-pairs.h5 " + shape + "--no-share-embeddings -o other.h5 --steps 1");
+  corpus.must("pretrain -q --train other-pairs.h5 " + own + "-o other.h5 --steps 1");
   const std::string score = "printf 'a b\\tb a\\n' | generate -q --score ";
   const auto scored = [&](const std::string& models) { return std::stod(corpus.must(score + models).out); };
   CHECK(scored("model.h5,more.h5") == doctest::Approx((scored("model.h5") + scored("more.h5")) / 2).epsilon(1e-6));
@@ -365,9 +370,8 @@ TEST_CASE("translate: inspect align has a row for each target token, which sums 
 
 TEST_CASE("translate: recurrent models learn to reverse, and resume to the same bits") {
   const ReversedCorpus corpus;
-  const std::string recurrent =
-      "pretrain -q --train pairs.h5 --arch rnn --width 32 --batch-size 32 --learning-rate 1e-2 ";
-  corpus.must(recurrent + "-o model.h5 --steps 400");
+  const std::string pretrain = "pretrain -q --train pairs.h5 --width 32 --batch-size 32 --learning-rate 1e-2 ";
+  corpus.must(pretrain + "--arch rnn -o model.h5 --steps 400");
   const std::string greedy = corpus.must("generate -q model.h5 valid.src").out;
   CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
   CHECK(corpus.must("generate -q model.h5 valid.src --batch-size 1").out == greedy);
@@ -387,12 +391,12 @@ TEST_CASE("translate: recurrent models learn to reverse, and resume to the same 
     }
   }
   CHECK(static_cast<double>(found) >= 0.9 * static_cast<double>(letters));
-  const std::string half = recurrent + "--schedule constant --dropout 0.1 --cell lstm --layers 2 ";
+  const std::string half = pretrain + "--arch rnn:cell=lstm --schedule constant --dropout 0.1 --layers 2 ";
   corpus.must(half + "-o parts.h5 --steps 10 --keep 1");
   corpus.must(half + "-o whole.h5 --steps 20");
   corpus.must(half + "-o parts.h5 --steps 20 --resume parts.step-10.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
-  corpus.must("pretrain -q --train pairs.h5 --arch rnn --width 16 --source-attention none --steps 5 -o fixed.h5");
+  corpus.must("pretrain -q --train pairs.h5 --arch rnn:source-attention=none --width 16 --steps 5 -o fixed.h5");
   corpus.refused({"inspect align fixed.h5 'a b'", "fixed.h5", 1});
   corpus.must("finetune -q --from model.h5 --task translate --train pairs.h5 --steps 3 -o more.h5");
   corpus.must("convert -q model.h5 --dtype int8 -o small.h5");
@@ -523,8 +527,9 @@ TEST_CASE("translate: trained with additive attention, a model aligns each word 
 TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, and has no vectors of tokens") {
   const ReversedCorpus corpus;
   const std::string convolutional =
-      "pretrain -q --train pairs.h5 --valid valid-pairs.h5 --arch rnn --source-encoder convolution:kernel=3 --cell gru "
-      "--source-attention none --context-vector every-step --width 48 --batch-size 32 --learning-rate 1e-2 ";
+      "pretrain -q --train pairs.h5 --valid valid-pairs.h5 --arch "
+      "rnn:source-encoder=convolution:kernel=3,cell=gru,source-attention=none,context-vector=every-step --width 48 "
+      "--batch-size 32 --learning-rate 1e-2 ";
   corpus.must(convolutional + "-o model.h5 --steps 600");
   const std::string greedy = corpus.must("generate -q model.h5 valid.src").out;
   CHECK(corpus.must("generate -q model.h5 valid.src --beam 1").out == greedy);
@@ -543,14 +548,14 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   write_file(corpus.path("labelled.tsv"), "x\ta b\ny\tc d\n");
   corpus.refused({"finetune --from model.h5 --task classify --train labelled.tsv -o x.h5",
                   "gives a vector for each token of a text", 1});
-  const auto refused = [&](const std::string& options, const std::string& says) {
-    corpus.refused({"pretrain --train pairs.h5 --arch rnn " + options + " --steps 2 -o x.h5", says, 2});
+  const auto refused = [&](const std::string& settings, const std::string& says) {
+    corpus.refused({"pretrain --train pairs.h5 --arch rnn:" + settings + " --steps 2 -o x.h5", says, 2});
   };
-  refused("--source-encoder convolution", "--source-attention additive: the encoder convolution gives one vector");
-  refused("--source-encoder convolution:kernel=x", "--source-encoder: convolution:kernel=x is not a number");
-  refused("--source-encoder convolutions", "did you mean 'convolution'?");
-  refused("--source-encoder convolution --encoder-layers 2 --source-attention none",
-          "--encoder-layers: a convolutional encoder has as many levels as a source needs");
+  refused("source-encoder=convolution", " additive: the encoder convolution gives one vector");
+  refused("source-encoder=convolution:kernel=x", ": convolution:kernel=x is not a number");
+  refused("source-encoder=convolutions", "did you mean 'convolution'?");
+  refused("source-encoder=convolution,encoder-layers=2,source-attention=none",
+          ": a convolutional encoder has as many levels as a source needs");
 }
 
 TEST_CASE("translate: what does not fit together is refused with what to do") {
@@ -559,15 +564,16 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   corpus.refused({"inspect align decoder.h5 'a' 'b'", "predicts a target text for a source text", 1});
   corpus.refused({"generate decoder.h5 valid.src --evaluate valid.tgt", "--evaluate: needs a model that", 2});
   corpus.refused({"pretrain --train pairs.h5 --layers 1 --width 16 --heads 2 --steps 2 -o x.h5",
-                  "--objective causal is trained on text, not on pairs of texts", 2});
+                  " causal is trained on text, not on pairs of texts", 2});
   corpus.refused(
       {"pretrain --train train.h5 " + shape + "--steps 2 -o x.h5", "train.h5: its tokenizer lacks the sentinels", 1});
   corpus.refused({"pretrain --objective translate --train train.h5 " + shape + "--steps 2 -o x.h5",
-                  "--objective translate is trained on pairs of texts", 2});
+                  " translate is trained on pairs of texts", 2});
   corpus.refused({"pretrain --train pairs.h5,pairs.h5 " + shape + "--steps 2 -o x.h5", "one, without a weight", 2});
-  corpus.refused({"pretrain --train pairs.h5 " + shape + "--batch-size 3 --batch-tokens 9 -o x.h5",
-                  "--batch-size and --batch-tokens both", 2});
-  corpus.refused({"pretrain --train train.h5 --batch-tokens 9 --steps 2 -o x.h5", "--batch-tokens", 2});
+  corpus.refused({"pretrain --train pairs.h5 " + shape + "--batch-size 3 --objective translate:batch-tokens=9 -o x.h5",
+                  "--batch-size and batch-tokens of --objective both", 2});
+  corpus.refused({"pretrain --train train.h5 --objective causal:batch-tokens=9 --steps 2 -o x.h5",
+                  "--objective: causal has no key 'batch-tokens', which is one of translate, denoise", 2});
   corpus.refused({"printf 'a b\\n' | generate model.h5 --score", "is not SOURCE, tab, TARGET", 1});
   corpus.refused({"head -5 valid.tgt > few && generate model.h5 valid.src --evaluate few -o kept",
                   "few: has 5 references for 60", 1});
@@ -576,9 +582,9 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
       {"head -5 valid.src | generate model.h5 --evaluate valid.tgt", "more references than the 5 source texts", 1});
   corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
-  corpus.refused({"inspect evaluate model.h5 stream.h5",
-                  "model.h5: predicts a target text for a source text; evaluate it on a pairs file, or with --noise",
-                  1});
+  corpus.refused({"inspect evaluate model.h5 stream.h5", "model.h5: its tokenizer lacks the sentinels", 1});
+  corpus.refused(
+      {"inspect evaluate model.h5 stream.h5 --objective translate", " translate is trained on pairs of texts", 2});
   corpus.refused({"classify model.h5 --labels a,b --template '{}'", "predicts a target text", 1});
   // Bytes that are not UTF-8 shift no line.
   const auto lines = lines_of(corpus.must("printf 'a b\\nc\\n\\xff\\nd\\n' | generate -q model.h5").out);

@@ -18,7 +18,8 @@ const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-eve
 
 TEST_CASE("two-stream: is trained on permutations, evaluated on fixed ones, fine-tuned, and its vectors are used") {
   const EncoderCorpus corpus;
-  const Outcome outcome = corpus.must(train + "-o model.h5 --steps 60 --learning-rate 5e-3 --segment-pairs");
+  const Outcome outcome =
+      corpus.must(train + "-o model.h5 --steps 60 --learning-rate 5e-3 --objective permute:segment-pairs=true");
   CHECK(contains(outcome.err, "validation accuracy"));
   const json answer = corpus.evaluate("model.h5");
   for (const char* key : {"tokens", "nats_per_token", "perplexity", "accuracy"}) CHECK(answer.contains(key));
@@ -40,7 +41,9 @@ TEST_CASE("two-stream: is trained on permutations, evaluated on fixed ones, fine
   CHECK(contains(corpus.must("printf 'a dog follows the cat.\\n' | classify tuned.h5").out, "animal"));
   corpus.must(tune + "--train pairs.tsv --task pair -o pair.h5");
   CHECK(lines_in(corpus.must("printf 'a dog\\ta dog\\n' | classify pair.h5").out) == 1);
-  corpus.must("finetune -q --from model.h5 --task lm --train train.h5 --steps 2 --partial-prediction 3 -o more.h5");
+  corpus.must(
+      "finetune -q --from model.h5 --task lm --train train.h5 --steps 2 --objective permute:partial-prediction=3 -o "
+      "more.h5");
   corpus.must("inspect verify model.h5 && inspect embed model.h5 --text 'the cat' -o states.h5");
   corpus.must("inspect neighbours model.h5 cat && convert -q model.h5 --dtype int8 -o half.h5");
   CHECK(corpus.evaluate("half.h5")["nats_per_token"].get<double>() ==
@@ -49,7 +52,8 @@ TEST_CASE("two-stream: is trained on permutations, evaluated on fixed ones, fine
 
 TEST_CASE("two-stream: killed at any step and resumed, a run ends with the weights of the uninterrupted one") {
   const EncoderCorpus corpus;
-  const std::string command = "pretrain -q --train train.h5 --dropout 0.1 --segment-pairs --whole-words" + shape;
+  const std::string command =
+      "pretrain -q --train train.h5 --dropout 0.1 --objective permute:segment-pairs=true,whole-words=true" + shape;
   const long steps = stopped_and_resumed(corpus, command, "part", 7);
   corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
   CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
@@ -67,19 +71,22 @@ TEST_CASE("two-stream: what it cannot do, and what needs another model, is refus
             1},
            {"generate model.h5 -p 'the [MASK]'", "predicts tokens in any order", 1},
            {"echo the cat | generate model.h5 --score", "--score needs a model that predicts next tokens", 1},
-           {start + "--arch two-stream --objective masked", "--objective masked needs a model that predicts masked", 2},
+           {start + "--arch two-stream --objective masked", " masked needs a model that predicts masked", 2},
            {start + "--arch encoder --objective permute",
-            "--objective permute needs a model that predicts tokens in any "
-            "order: --arch two-stream; this one supports masked",
-            2},
-           {start + "--arch two-stream --mask-probability 0.3",
-            "--mask-probability: the permute objective does not mask tokens", 2},
-           {start + "--arch encoder --partial-prediction 3",
-            "--partial-prediction: the masked objective does not predict tokens in a random order", 2},
-           {start + "--arch two-stream --partial-prediction 0", "--partial-prediction", 2},
-           {start + "--arch two-stream --memory 8", "--memory has no effect without --arch decoder", 2},
-           {start + "--arch encoder --no-relative-segments", "--no-relative-segments", 2},
-           {start + "--arch two-stream --attention additive", "--attention: ", 2},
+            " permute needs a model that predicts tokens in any order: ", 2},
+           {start + "--arch encoder --objective permute", "two-stream; this one supports masked", 2},
+           {start + "--arch two-stream --objective permute:probability=0.3",
+            "--objective: permute has no key 'probability', which is one of detect, masked; it has ", 2},
+           {start + "--arch encoder --objective masked:partial-prediction=3",
+            "--objective: masked has no key 'partial-prediction', which is one of permute; it has ", 2},
+           {start + "--arch two-stream --objective permute:partial-prediction=0",
+            "--objective: partial-prediction: 0 is out of range; it must be from 1 to ", 2},
+           {start + "--arch two-stream:memory=8",
+            "--arch: two-stream has no key 'memory', which is one of decoder; it has ", 2},
+           {start + "--arch encoder:relative-segments=false",
+            "--arch: encoder has no key 'relative-segments', which is one of two-stream; it has ", 2},
+           {start + "--arch two-stream --attention additive",
+            ": additive computes no products of queries and keys to which positions ", 2},
        }) {
     corpus.refused(c);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));

@@ -212,15 +212,16 @@ TEST_CASE("inspect bias: templates and pairs find the bias that was planted, and
       "tokenize -q --train --vocab-size 320 -o t.h5 planted.txt && "
       "tokenize -q -t t.h5 --documents line -o planted.h5 planted.txt");
   const std::string learn =
-      "--layers 1 --width 32 --heads 2 --batch-size 16 --steps 800 --warmup 50 --beta2 0.95 --learning-rate 2e-3";
+      "--layers 1 --width 32 --heads 2 --batch-size 16 --steps 800 --warmup 50 --optimizer adamw:beta2=0.95 "
+      "--learning-rate 2e-3";
   corpus.must("pretrain -q --train planted.h5 -o decoder.h5 --context 16 " + learn);
   check_planted(corpus, "decoder.h5");
   corpus.must(
       "tokenize -q --train --model wordpiece --vocab-size 100 -o t.h5 planted.txt && "
       "tokenize -q -t t.h5 --documents line -o planted.h5 planted.txt");
   corpus.must(
-      "pretrain -q --arch encoder --positions learned --norm layer --no-gated --activation gelu-tanh "
-      "--mask-probability 0.15 --train planted.h5 -o encoder.h5 --context 10 " +
+      "pretrain -q --arch encoder:norm=layer,gated=false,activation=gelu-tanh --positions learned "
+      "--objective masked:probability=0.15 --train planted.h5 -o encoder.h5 --context 10 " +
       learn);
   check_planted(corpus, "encoder.h5");
   write_file(corpus.path("labels.tsv"), unrelated_labels());
