@@ -10,7 +10,7 @@
 #include "libcore/tensor/processors.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/cli/config.hpp"
-#include "tools/cli/rendered.hpp"
+#include "tools/cli/fields_as_options.hpp"
 #include "tools/command.hpp"
 #include "tools/surroundings.hpp"
 #include "tools/toy_options.hpp"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/cli/rendered.hpp"
+#include "tools/cli/fields_as_options.hpp"
 
 namespace heddle::cli {
 

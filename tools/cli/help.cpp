@@ -4,7 +4,7 @@
 #include <map>
 #include <sstream>
 
-#include "tools/cli/rendered.hpp"
+#include "tools/cli/fields_as_options.hpp"
 
 namespace heddle::cli {
 

@@ -1,4 +1,4 @@
-#include "tools/cli/rendered.hpp"
+#include "tools/cli/fields_as_options.hpp"
 
 #include "libcore/base/field_names.hpp"
 
