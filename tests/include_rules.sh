@@ -117,7 +117,7 @@ check() {
   cd "$1"
   refuse "libcore knows no Boost, HDF5 or JSON" '#include *[<"](boost/|hdf5|H5|nlohmann/)' libcore
   refuse "libcore knows no command line" '\bargv\b' libcore -- '^[^:]*\.py:'
-  report "libcore names fields in backquotes (libcore/base/field_names.hpp); tools write them as options" \
+  report "libcore names fields in backquotes (libcore/base/fields_in_messages.hpp); tools write them as options" \
     "$(option_words libcore)"
   refuse "libcore knows neither formats nor tools" '#include *[<"](formats|tools)/' libcore
   refuse "formats know no tools" '#include *[<"]tools/' formats

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/visit.hpp"
 
 namespace boost::serialization {

@@ -1,6 +1,6 @@
 #include "formats/heddle/load_model.hpp"
 
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/tensor/context.hpp"
 
 namespace heddle::formats {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "libcore/base/error.hpp"
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 
 namespace heddle::formats {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/matmul.hpp"

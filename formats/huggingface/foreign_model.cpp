@@ -11,7 +11,7 @@
 #include "formats/huggingface/foreign_tokenizer.hpp"
 #include "formats/huggingface/sequence_config.hpp"
 #include "formats/huggingface/sharded_safetensors.hpp"
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/models/model.hpp"
 #include "libcore/tensor/context.hpp"

@@ -1,6 +1,6 @@
 #include "tools/cli/fields_as_options.hpp"
 
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 
 namespace heddle::cli {
 

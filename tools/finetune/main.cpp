@@ -7,6 +7,7 @@
 #include "tools/finetune/ensemble.hpp"
 #include "tools/finetune/tuning.hpp"
 #include "tools/training/files.hpp"
+#include "tools/training/resolve_options.hpp"
 
 using namespace heddle;
 

@@ -1,4 +1,5 @@
 #include "tools/finetune/tuning.hpp"
+#include "tools/training/resolve_options.hpp"
 
 #include <algorithm>
 #include <cmath>

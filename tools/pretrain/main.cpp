@@ -5,6 +5,7 @@
 #include "tools/pretrain/pretraining.hpp"
 #include "tools/pretrain/variants.hpp"
 #include "tools/training/files.hpp"
+#include "tools/training/resolve_options.hpp"
 
 using namespace heddle;
 

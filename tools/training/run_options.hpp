@@ -1,4 +1,4 @@
-// The options of a training run that pretrain and finetune share. run_spec.hpp resolves them.
+// The options of a training run that pretrain and finetune share. resolve_options.hpp makes a run of them.
 #pragma once
 
 #include <string>

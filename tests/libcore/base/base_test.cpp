@@ -4,7 +4,7 @@
 
 #include "libcore/base/base64.hpp"
 #include "libcore/base/error.hpp"
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/random.hpp"
 #include "libcore/base/strings.hpp"

@@ -13,7 +13,7 @@
 #include "formats/heddle/token_file.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/printable.hpp"
 #include "tools/inspect/files/summary.hpp"
 #include "tools/inspect/json_answer.hpp"

@@ -1,4 +1,4 @@
-#include "libcore/base/field_names.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 
 namespace heddle {
 
