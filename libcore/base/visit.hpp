@@ -14,7 +14,7 @@
 // A field is a bool, Index, double, std::string, an enumeration with Names, a Textual value, a std::vector of Index,
 // double or std::string, or another such struct (a section: a group of options, a group in a file).
 // Names are snake_case, as files and JSON have them; options write them with dashes. A help text writes the names of
-// other fields as field_names.hpp has it.
+// other fields as fields_in_messages.hpp has it.
 #pragma once
 
 #include <algorithm>
