@@ -48,8 +48,17 @@ class KindChoice : public KindInput {
   // With `usual`, this is the kind where none is named.
   explicit KindChoice(std::vector<std::string> short_names = {}, std::string usual = "")
       : KindInput(std::move(short_names)), usual_(std::move(usual)) {}
+  // The same, with other defaults of the usual one.
+  KindChoice(std::vector<std::string> short_names, const KindOf<Common>& usual)
+      : KindInput(std::move(short_names)), usual_(usual.name()), defaults_(usual.fields()) {}
 
-  std::vector<KindHelp> help() const override { return kinds<Common>().help(); }
+  std::vector<KindHelp> help() const override {
+    std::vector<KindHelp> help = kinds<Common>().help();
+    for (KindHelp& kind : help) {
+      if (kind.name == usual_ && !defaults_.empty()) kind.fields = defaults_;
+    }
+    return help;
+  }
   std::string usual_name() const override { return usual_; }
 
   void check_text(const std::string& key, const std::string& text) const override {
@@ -100,6 +109,7 @@ class KindChoice : public KindInput {
   }
 
   std::string usual_;
+  std::vector<FieldText> defaults_;  // of the usual one; empty: those of the list
 };
 
 }  // namespace heddle::cli

@@ -81,7 +81,9 @@ void OptionTable::add(const Field& field, KindInput& input, const std::string& g
   chooser.get = [&input]() -> std::vector<std::string> {
     return {!input.shown_name.empty() ? input.shown_name : input.name.empty() ? input.usual_name() : input.name};
   };
-  const std::vector<KindHelp> kinds = chooser.kinds;
+  // Defaults in help are those of the usual kind, if it has the field.
+  std::vector<KindHelp> kinds = chooser.kinds;
+  std::ranges::stable_partition(kinds, [&](const KindHelp& kind) { return kind.name == chooser.initial; });
   add(std::move(chooser));
   std::set<std::string> seen;
   for (const KindHelp& kind : kinds) {
@@ -210,13 +212,14 @@ const Option* OptionTable::find_setting(std::string_view key) const {
 
 namespace {
 
-// "--optimizer adamw:beta2=X", for a setting that has no short name.
+// "--optimizer adamw:beta2=X", for a setting that has no short name. A flag has the value that is not its default.
 std::string as_setting(const Option& option, const OptionTable& table) {
   const std::string key = option.field.option().substr(option.kind_option.size() + 1);
   for (const KindHelp& kind : table.find(option.kind_option)->kinds) {
     for (const FieldText& field : kind.fields) {
       if (field.field.option() != key) continue;
-      return concatenate("--", option.kind_option, " ", kind.name, ":", key, "=", option.placeholder);
+      const std::string value = field.text == "true" ? "false" : field.text == "false" ? "true" : option.placeholder;
+      return concatenate("--", option.kind_option, " ", kind.name, ":", key, "=", value);
     }
   }
   return "--" + option.kind_option;

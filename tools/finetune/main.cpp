@@ -63,6 +63,7 @@ void show(FinetuneOptions& options, const cli::Arguments& arguments) {
   const RunSpec spec = resolved(options.learning, defaults_of(options, arguments), arguments);
   if (options.begins_new()) options.arch.show(options.arch.resolved(spec.model, "arch"));
   if (spec.objective) options.learning.objective.show(*spec.objective);
+  options.learning.training = spec.training;
   options.learning.optimizer.show(spec.optimizer);
   options.learning.schedule.show(spec.schedule);
 }

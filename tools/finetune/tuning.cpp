@@ -178,6 +178,7 @@ void Finetuning::settle_tuned_model(RunSpec& spec) const {
 }
 
 void Finetuning::settle_new_model(RunSpec& spec) const {
+  check_suits_new_model(*spec.tuning);
   spec.model = options_.arch.resolved(spec.model, "arch");
   if (spec.tuning->dropout >= 0) spec.model->dropout = spec.tuning->dropout;
   spec.model->spell_out();

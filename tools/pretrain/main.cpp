@@ -25,6 +25,7 @@ void show(PretrainOptions& options, const cli::Arguments& arguments) {
   const RunSpec spec = resolved(options.learning, pretraining_defaults(arguments), arguments);
   options.model.arch.show(described_model(options.model, spec.model));
   if (spec.objective) options.learning.objective.show(*spec.objective);
+  options.learning.training = spec.training;
   options.learning.optimizer.show(spec.optimizer);
   options.learning.schedule.show(spec.schedule);
 }

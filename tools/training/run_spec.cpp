@@ -32,9 +32,13 @@ class EntryCollector {
   }
 };
 
+// The task's come first, since some of the others follow from them: a dropout, what is selected.
 std::vector<Entry> entries_of(const RunSpec& spec) {
   EntryCollector collector;
-  visit_fields(spec, collector);
+  RunSpec others = spec;
+  others.tuning.reset();
+  if (spec.tuning) visit_fields(*spec.tuning, collector);
+  visit_fields(std::as_const(others), collector);
   return std::move(collector.entries);
 }
 
