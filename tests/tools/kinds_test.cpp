@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/heddle/load_model.hpp"
+#include "tools/shells.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -235,6 +236,20 @@ TEST_CASE("kinds: defaults that help and --print-config tell are those of the to
                            "# weight-decay = 0.01", "[schedule]\n# name = linear\n# warmup = 10%\n# final = 0\n"}) {
     CHECK_MESSAGE(contains(config, line), line);
   }
+}
+
+TEST_CASE("kinds: shells complete the settings of a name") {
+  using Offers = std::vector<std::string>;
+  const Shells shells(std::string(HEDDLE_TOOLS) + "/pretrain", "pretrain");
+  CHECK(shells.bash("--arch rnn : cel") == Offers{"cell="});
+  CHECK(shells.bash("--arch = rnn : cell = lstm,lay") == Offers{"lstm,layers="});
+  CHECK(shells.bash("--optimizer adamw : bet") == Offers{"beta1=", "beta2="});
+  CHECK(shells.bash("--optimizer ada") == Offers{"adadelta", "adagrad", "adam", "adamw"});
+  if (is_there("fish")) {
+    CHECK(shells.fish("pretrain --arch rnn:cel") == Offers{"rnn:cell="});
+    CHECK(shells.fish("pretrain --schedule linear:warmup=3,fi") == Offers{"linear:warmup=3,final="});
+  }
+  if (is_there("zsh")) CHECK(shells.zsh("pretrain --arch rnn:cel") == "pretrain --arch rnn:cell=\n");
 }
 
 TEST_CASE("kinds: options are few and help is short") {
