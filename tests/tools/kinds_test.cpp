@@ -108,7 +108,7 @@ TEST_CASE("kinds: a comma in a value has a backslash, and long and short names a
   CHECK(shown("--arch rnn:layers=2,dropout=0.1 --optimizer adamw --weight-decay 0.2") ==
         shown("--layers 2 --arch rnn:dropout=0.1 --optimizer adamw:weight-decay=0.2"));
   write_file(corpus.path("run.ini"), expected);
-  CHECK(shown("--config run.ini") == expected);
+  CHECK(corpus.must("pretrain --config run.ini --print-config").out == expected);
   // Underscores are dashes.
   CHECK(shown("--arch rnn:encoder_layers=2") == shown("--arch rnn:encoder-layers=2"));
 }
@@ -135,7 +135,7 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   check_refused(corpus, train + "--layers 3 --arch decoder:layers=2", {"--layers ", " disagree"});
   check_refused(corpus, train + "--optimizer sgd:weight-decay=1 --weight-decay 2", {"--weight-decay 1 and 2 disagree"});
   check_refused(corpus, train + "--warmup 3 --schedule linear:warmup=4", {"--warmup ", " disagree"});
-  write_file(corpus.path("run.ini"), "[arch]\nname = rnn\ncell = lstm\nlayers = 2\n");
+  write_file(corpus.path("run.ini"), "[arch]\nname = rnn\ncell = cho\nlayers = 2\n");
   const auto shown = [&](const std::string& before, const std::string& options) {
     return corpus.must(before + train + "--config run.ini --print-config " + options).out;
   };
@@ -145,8 +145,17 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   // Another architecture leaves the file's behind, with its settings.
   const std::string other = shown("", "--arch lstm");
   CHECK(contains(other, "\n[arch]\nname = lstm\n"));
-  CHECK_FALSE(contains(other, "cell = lstm"));
-  check_refused(corpus, "HEDDLE_PRETRAIN_ARCH=rnn:cell=foo " + train, {"HEDDLE_PRETRAIN_ARCH", "'foo' is not one of"});
+  CHECK_FALSE(contains(other, "cell = cho"));
+  // What is wrong is told with its place.
+  check_refused(corpus, "HEDDLE_PRETRAIN_ARCH=rnn:cell=foo " + train,
+                {"pretrain: HEDDLE_PRETRAIN_ARCH: cell: 'foo' is not one of tanh"});
+  check_refused(corpus, "HEDDLE_PRETRAIN_LAYERS=many " + train,
+                {"pretrain: HEDDLE_PRETRAIN_LAYERS: 'many' is not a whole number"});
+  write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\ncell = foo\n");
+  check_refused(corpus, train + "--config wrong.ini", {"pretrain: wrong.ini:3: cell: 'foo' is not one of tanh"});
+  write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\nmemory = 3\n");
+  check_refused(corpus, train + "--config wrong.ini",
+                {"pretrain: wrong.ini:3: memory: rnn has no key 'memory', which"});
 }
 
 TEST_CASE("kinds: options and files of former names say what to write") {
