@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@ namespace heddle::cli {
 class KindInput {
  public:
   virtual ~KindInput() = default;
+  // The kinds with the defaults of the tool.
   virtual std::vector<KindHelp> help() const = 0;
   // The name where none is given, for help; empty where it depends on something else.
   virtual std::string usual_name() const = 0;
@@ -42,11 +44,19 @@ template <class Common>
 class KindChoice : public KindInput {
  public:
   // With `usual`, this is the kind where none is named.
-  explicit KindChoice(std::vector<std::string> short_names = {}, std::string usual = "")
+  explicit KindChoice(std::vector<std::string> short_names = {}, std::optional<KindOf<Common>> usual = {})
       : KindInput(std::move(short_names)), usual_(std::move(usual)) {}
 
-  std::vector<KindHelp> help() const override { return kinds<Common>().help(); }
-  std::string usual_name() const override { return usual_; }
+  void set_usual(const KindOf<Common>& usual) { usual_ = usual; }
+
+  std::vector<KindHelp> help() const override {
+    std::vector<KindHelp> help = kinds<Common>().help();
+    for (KindHelp& kind : help) {
+      if (kind.name == usual_name()) kind.fields = usual_->fields();
+    }
+    return help;
+  }
+  std::string usual_name() const override { return usual_ ? usual_->name() : ""; }
 
   // The kind that is named, or else the base, with the settings that are given. A named one starts from its defaults
   // unless it is the base's kind. Throws UsageError, which begins with the option, for unknown keys and for wrong
@@ -77,7 +87,7 @@ class KindChoice : public KindInput {
     return concatenate("--", message.starts_with(name + ": ") ? "" : name + ": ", message);
   }
 
-  std::string usual_;
+  std::optional<KindOf<Common>> usual_;
 };
 
 }  // namespace heddle::cli

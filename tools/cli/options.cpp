@@ -23,7 +23,7 @@ void OptionTable::add(Option option) {
 
 namespace {
 
-// "; rope with encoder": where a kind's default is not the first one's.
+// "; rope with encoder": where a kind's default is not that of the first in this order.
 std::string other_defaults(const std::vector<KindHelp>& kinds, const std::string& name) {
   std::optional<std::string> first;
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
@@ -78,7 +78,9 @@ void OptionTable::add(const Field& field, KindInput& input, const std::string& g
   chooser.get = [&input]() -> std::vector<std::string> {
     return {!input.shown_name.empty() ? input.shown_name : input.name.empty() ? input.usual_name() : input.name};
   };
-  const std::vector<KindHelp> kinds = chooser.kinds;
+  // Where a key's default depends on the kind, the option's is that of the usual kind, or else of the first.
+  std::vector<KindHelp> kinds = chooser.kinds;
+  std::ranges::stable_partition(kinds, [&](const KindHelp& kind) { return kind.name == chooser.initial; });
   add(std::move(chooser));
   std::set<std::string> seen;
   for (const KindHelp& kind : kinds) {

@@ -64,6 +64,7 @@ void show(FinetuneOptions& options, const cli::Arguments& arguments) {
   if (spec.objective) options.learning.objective.show(*spec.objective);
   options.learning.optimizer.show(spec.optimizer);
   options.learning.schedule.show(spec.schedule);
+  options.learning.training = spec.training;
 }
 
 }  // namespace

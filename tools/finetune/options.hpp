@@ -55,10 +55,8 @@ struct FinetuneOptions : RunOptions {
     visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
   }
 
-  FinetuneOptions() {
-    control.checkpoint_every = {};
-    learning.has_average = false;  // one gained nothing in fine-tuning
-  }
+  // The defaults of fine-tuning.
+  FinetuneOptions();
 };
 
 }  // namespace heddle

@@ -128,6 +128,15 @@ RunSpec tuning_defaults(const models::ModelConfig& model) {
   return spec;
 }
 
+FinetuneOptions::FinetuneOptions() {
+  const RunSpec defaults = tuning_defaults({});
+  learning.optimizer.set_usual(defaults.optimizer);
+  learning.schedule.set_usual(defaults.schedule);
+  learning.training = defaults.training;
+  learning.has_average = false;  // one gained nothing in fine-tuning
+  control.checkpoint_every = {};
+}
+
 RunSpec suited(RunSpec spec, const models::FromScratch& scratch) {
   spec.optimizer = training::OptimizerChoice::from(scratch.optimizer);
   spec.training.learning_rate = scratch.learning_rate;

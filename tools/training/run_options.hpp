@@ -34,8 +34,8 @@ struct SelectionOptions {
 // What the model learns, how and for how long.
 struct LearningOptions {
   cli::KindChoice<training::ObjectiveSettings> objective;
-  cli::KindChoice<training::OptimizerSettings> optimizer{{"weight_decay"}};
-  cli::KindChoice<training::ScheduleSettings> schedule{{"warmup"}};
+  cli::KindChoice<training::OptimizerSettings> optimizer{{"weight_decay"}, training::OptimizerChoice()};
+  cli::KindChoice<training::ScheduleSettings> schedule{{"warmup"}, training::ScheduleChoice()};
   training::TrainingOptions training;
   SelectionOptions selection;
   bool has_average = true;  // whether there is an option for a moving average of the weights
