@@ -87,6 +87,9 @@ training::ObjectiveChoice objective_of(const models::Model& model, training::Dat
                    data == training::DataKind::text ? "pairs; evaluate it on a pairs file, or with --objective denoise "
                                                       "on text that it restores"
                                                     : "text; evaluate it on a token file");
+  check<UsageError>(
+      training::data_of(objective) == data, "--objective ", objective.name(), ": is evaluated on ",
+      data == training::DataKind::text ? "pairs of texts, and this is a token file" : "text, and this is a pairs file");
   return objective;
 }
 
