@@ -134,6 +134,7 @@ FinetuneOptions::FinetuneOptions() {
   learning.schedule.set_usual(defaults.schedule);
   learning.training = defaults.training;
   learning.has_average = false;  // one gained nothing in fine-tuning
+  learning.objective_help = "with --task lm or translate, " + learning.objective_help;
   control.checkpoint_every = {};
 }
 
