@@ -56,6 +56,23 @@ report() {
   printf '%s:\n%s\n' "$1" "$2"
 }
 
+# option_words PATH...: lines of sources with a word that begins with two dashes in a string or a // comment; a decrement
+# in code is none.
+option_words() {
+  local sources
+  mapfile -t sources < <(find "$@" \( -name '*.[ch]pp' -o -name '*.def' \) | sort)
+  [[ ${#sources[@]} -eq 0 ]] || awk '
+    {
+      line = $0
+      gsub(/\\./, " ")
+      count = split($0, part, "\""); text = code = ""
+      for (i = 1; i <= count; ++i) if (i % 2 == 0) text = text " " part[i]; else code = code " \" " part[i]
+      if (match(code, /\/\/.*/)) text = text " " substr(code, RSTART)
+    }
+    text ~ /(^|[^-[:alnum:]_])--[[:alpha:]]/ { print FILENAME ":" FNR ":" line }
+  ' "${sources[@]}"
+}
+
 # listed LIST.def...: "NAME CLASS" for each entry of these lists.
 listed() {
   sed -nE 's/^HEDDLE_[A-Z]+\((\w+), *(\w+),.*/\1 \2/p' "$@"
@@ -100,6 +117,8 @@ check() {
   cd "$1"
   refuse "libcore knows no Boost, HDF5 or JSON" '#include *[<"](boost/|hdf5|H5|nlohmann/)' libcore
   refuse "libcore knows no command line" '\bargv\b' libcore -- '^[^:]*\.py:'
+  report "libcore names fields in backquotes (libcore/base/fields_in_messages.hpp); tools write them as options" \
+    "$(option_words libcore)"
   refuse "libcore knows neither formats nor tools" '#include *[<"](formats|tools)/' libcore
   refuse "formats know no tools" '#include *[<"]tools/' formats
   refuse "what tools share knows no single tool" \
@@ -147,6 +166,9 @@ self_test() {
   printf 'using text::Encoder; nn::Lstm cell; if (a.arch != b.arch) return models::DecoderConfig::kind_name;\n' \
     >"$scratch/clean/libcore/models/model.hpp"
   printf '#include <cblas.h>\n#include "libcore/base/error.hpp"\n' >"$scratch/clean/libcore/tensor/blas.cpp"
+  printf '%s\n' 'for (std::string s = "a\""; i > 0; --i) s += "a--b -- \\"c\\"";' 'f("x"), --i, g("y");  // a -> b' \
+    >"$scratch/clean/libcore/text/words.cpp"
+  printf 'parser.add_argument("--help")\n' >"$scratch/clean/libcore/text/table.py"
   printf '#include "tools/inspect/%s.hpp"\n' verbs texts/tokens >"$scratch/clean/tools/inspect/texts/tokens.cpp"
   printf '#include <hdf5.h>\n#include "libcore/tensor/tensor.hpp"\n' >"$scratch/clean/formats/hdf5/model.cpp"
   printf '#include "formats/%s"\n' files/lines.hpp heddle/file.hpp sentencepiece/message.hpp \
@@ -159,6 +181,10 @@ self_test() {
   plant libcore/ops/a.hpp '#include <hdf5.h>'
   plant libcore/text/a.cpp '#include <nlohmann/json.hpp>'
   plant libcore/text/a.cpp 'void f(char** argv);'
+  plant libcore/text/a.cpp 'check(rank < 9, "--rank ", rank, " is more than 8");'
+  plant libcore/text/a.hpp 'Field("size", "\"auto\" means --width")'
+  plant libcore/text/a.hpp 'for (;; --i) {}  // until --width'
+  plant libcore/text/kinds.def 'HEDDLE_KIND(bpe, "merges; see (--merges)")'
   plant libcore/data/a.hpp '#include "formats/model.hpp"'
   plant formats/a.cpp '#include "tools/cli/run.hpp"'
   plant libcore/tensor/pool.cpp '#include <cblas.h>'

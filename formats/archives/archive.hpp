@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/visit.hpp"
 
 namespace boost::serialization {
@@ -110,10 +111,10 @@ class InputArchive : public boost::archive::detail::interface_iarchive<Derived> 
 
   template <class T>
   void load_override(T& object) {
-    boost::archive::load(*this->This(), object);
-    if constexpr (Visitable<T>) {
-      check_loaded("", [&] { check_ranges(object); });
-    }
+    check_loaded("", [&] {
+      boost::archive::load(*this->This(), object);
+      if constexpr (Visitable<T>) check_ranges(object);
+    });
   }
 
  private:
@@ -123,8 +124,8 @@ class InputArchive : public boost::archive::detail::interface_iarchive<Derived> 
     try {
       run();
     } catch (const UsageError& error) {
-      throw DataError(concatenate(this->This()->where(), ": ", name, name.empty() ? "" : ": ", error.what(),
-                                  ". The file is damaged or not heddle's"));
+      throw DataError(concatenate(this->This()->where(), ": ", name, name.empty() ? "" : ": ",
+                                  plain_field_names(error.what()), ". The file is damaged or not heddle's"));
     }
   }
 };

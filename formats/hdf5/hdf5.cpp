@@ -1,6 +1,7 @@
 #include "formats/hdf5/hdf5.hpp"
 
-#include <cstdlib>
+#include <utility>
+
 #include <string_view>
 
 #include "formats/hdf5/library_source.hpp"
@@ -95,17 +96,20 @@ Dataset Group::dataset(const std::string& name) const {
   return std::get<Dataset>(found);
 }
 
-Group open(std::shared_ptr<const Descriptor> file, const std::string& name) {
-  return Group(trusts_files() ? open_by_library(std::move(file), name) : Reader::open(std::move(file), name));
+namespace {
+
+thread_local bool trusts_files = false;
+
+}  // namespace
+
+TrustScope::TrustScope(bool trusts) : before_(std::exchange(trusts_files, trusts)) {}
+
+TrustScope::~TrustScope() {
+  trusts_files = before_;
 }
 
-bool trusts_files() {
-  const char* const value = std::getenv("HEDDLE_TRUST");
-  const std::string_view word = value == nullptr ? "" : value;
-  const bool yes = word == "1" || word == "true";
-  check<UsageError>(yes || word.empty() || word == "0" || word == "false", "HEDDLE_TRUST = ", word,
-                    " is not true or false");
-  return yes;
+Group open(std::shared_ptr<const Descriptor> file, const std::string& name) {
+  return Group(trusts_files ? open_by_library(std::move(file), name) : Reader::open(std::move(file), name));
 }
 
 }  // namespace heddle::formats::hdf5

@@ -88,8 +88,17 @@ class Group : public Object {
 // The root group of a file. The name is for messages.
 Group open(std::shared_ptr<const Descriptor> file, const std::string& name);
 
-// Whether the user trusts the files that this program reads: HEDDLE_TRUST is 1 or true. Throws UsageError where it is
-// neither that nor 0, false or empty.
-bool trusts_files();
+// While it exists, the calling thread reads files with the HDF5 library, which a malicious file can crash, if they are
+// trusted; without one they are not.
+class TrustScope {
+ public:
+  explicit TrustScope(bool trusts);
+  TrustScope(const TrustScope&) = delete;
+  TrustScope& operator=(const TrustScope&) = delete;
+  ~TrustScope();
+
+ private:
+  bool before_;
+};
 
 }  // namespace heddle::formats::hdf5

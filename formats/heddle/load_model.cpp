@@ -1,5 +1,6 @@
 #include "formats/heddle/load_model.hpp"
 
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/tensor/context.hpp"
 
 namespace heddle::formats {
@@ -19,7 +20,8 @@ std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weig
   try {
     return models::make_model(file.config<models::ModelConfig>(), std::move(weights));
   } catch (const UsageError& error) {
-    throw DataError(file.file().path() + ": /config: " + error.what() + ". The file is damaged or not heddle's");
+    throw DataError(file.file().path() + ": /config: " + plain_field_names(error.what()) +
+                    ". The file is damaged or not heddle's");
   }
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libcore/base/error.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 
 namespace heddle::formats {
 
@@ -16,7 +17,7 @@ class Problems {
     try {
       run();
     } catch (const Error& error) {
-      list_.emplace_back(error.what());
+      list_.push_back(plain_field_names(error.what()));
     }
   }
   void add(const std::vector<std::string>& problems) { list_.insert(list_.end(), problems.begin(), problems.end()); }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/matmul.hpp"
@@ -23,8 +24,8 @@ ParameterSource mapped(const ModelFile& file) {
 }
 
 [[noreturn]] void refuse_damaged(const ModelFile& file, const char* part, const Error& error) {
-  throw DataError(
-      concatenate(file.file().path(), ": /", part, ": ", error.what(), ". The file is damaged or not heddle's"));
+  throw DataError(concatenate(file.file().path(), ": /", part, ": ", plain_field_names(error.what()),
+                              ". The file is damaged or not heddle's"));
 }
 
 // Returns make(); errors are attributed to this part of the file.

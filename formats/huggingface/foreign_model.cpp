@@ -11,6 +11,7 @@
 #include "formats/huggingface/foreign_tokenizer.hpp"
 #include "formats/huggingface/sequence_config.hpp"
 #include "formats/huggingface/sharded_safetensors.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/models/model.hpp"
 #include "libcore/tensor/context.hpp"
@@ -196,7 +197,7 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
   try {
     parameters = parameters_of(parts.config);
   } catch (const UsageError& error) {
-    throw DataError(config_path(path) + ": " + error.what());
+    throw DataError(config_path(path) + ": " + plain_field_names(error.what()));
   }
   DirectoryTokenizers tokenizers = read_directory_tokenizers(path);
   parts.tokenizer = std::move(tokenizers.target);

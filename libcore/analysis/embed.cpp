@@ -52,7 +52,7 @@ std::set<Index> chosen_layers(const std::vector<Index>& layers, Index first, Ind
       continue;
     }
     const Index wanted = layer < 0 ? last + 1 + layer : layer;
-    check<UsageError>(wanted >= first && wanted <= last, "--layer ", layer, ": the model has layers ", first, " to ",
+    check<UsageError>(wanted >= first && wanted <= last, "`layer` = ", layer, ": the model has layers ", first, " to ",
                       last, ", or from the last one -1 to ", -count);
     result.insert(wanted);
   }

@@ -40,7 +40,7 @@ class RandomTokens : public data::TokenSource {
 // So many that each sample of a step can continue one of the step before, a few times.
 std::unique_ptr<data::TokenSource> tokens_for(const models::Model& model, Index batch_size, std::uint64_t seed) {
   const Index time = model.training_length();
-  check<UsageError>(batch_size <= Trial::most_tokens / time, "--batch-size ", batch_size, ": sequences of ", time,
+  check<UsageError>(batch_size <= Trial::most_tokens / time, "`batch_size` = ", batch_size, ": sequences of ", time,
                     " tokens are more than ", grouped(Trial::most_tokens),
                     " tokens in a step; give fewer, which cost as much per token");
   return std::make_unique<RandomTokens>(4 * batch_size * (time + 1), model.vocab_size(), seed);
@@ -86,7 +86,7 @@ models::ModelConfig with_window(models::ModelConfig config, Index time) {
   if (time == 0) return config;
   config->sequence_length = time;
   const std::optional<Index> most = config->max_positions();
-  check<UsageError>(!most || time <= *most, "--time ", time, " is more than the ", most.value_or(0),
+  check<UsageError>(!most || time <= *most, "`time` = ", time, " is more than the ", most.value_or(0),
                     " positions of the model");
   return config;
 }

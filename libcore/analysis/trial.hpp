@@ -19,7 +19,7 @@ struct TrialShape {
   LowRankOptions adapters{};  // if of any rank, they alone are trained
 };
 
-// The configuration with windows of `time` tokens. Throws UsageError, which names --time, for more than it can hold.
+// The configuration with windows of `time` tokens. Throws UsageError, which names `time`, for more than it can hold.
 models::ModelConfig with_window(models::ModelConfig config, Index time);
 
 // With the model's first objective on AdamW, and weights from the seed.

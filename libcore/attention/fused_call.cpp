@@ -16,7 +16,7 @@ Variable scaled(const Variable& x, Real scale) {
 // The weights of all pairs, recorded.
 Variable weights_of_pairs(const AttentionCall& call, const Variable& query, const Variable& key, Real scale) {
   check<UsageError>(query.shape()[1] == key.shape()[1],
-                    "positions of values need a key head for each head, so leave out --kv-heads");
+                    "positions of values need a key head for each head, so leave out `kv_heads`");
   const ops::OffsetTerms& offsets = call.offsets;
   Variable scores = ops::batched_matmul(query, key, {.transpose_b = true, .scale = scale});
   if (const ops::OffsetTable& table = offsets.query; !table.empty()) {

@@ -1,5 +1,5 @@
 // Errors are exceptions; the library never exits, aborts or writes to a stream. check() stays on in release builds.
-// A message is one line: what is wrong, where, and what to do about it.
+// A message is one line: what is wrong, where, and what to do about it. It writes fields as fields_in_messages.hpp has it.
 #pragma once
 
 #include <sstream>
@@ -14,6 +14,8 @@ class Error : public std::runtime_error {
   explicit Error(const std::string& message, int exit_status = 1)
       : std::runtime_error(message), exit_status_(exit_status) {}
   int exit_status() const { return exit_status_; }
+  // Replaces the message, so that what catches an error may word it for its readers and throw it on.
+  void reword(const std::string& message) { std::runtime_error::operator=(std::runtime_error(message)); }
 
  private:
   int exit_status_;

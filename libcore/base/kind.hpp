@@ -12,6 +12,7 @@
 //   };
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <functional>
 #include <memory>
@@ -113,7 +114,12 @@ struct PassOn {
     const std::string before = field_text(field, value);
     std::string text = before;
     visitor(field, text);
-    if (text != before) value = parse_field<T>(field, text);
+    if (text == before) return;
+    try {
+      value = parse_field<T>(field, text);
+    } catch (const UsageError& error) {
+      throw UsageError(field.option() + ": " + error.what());
+    }
   }
 };
 
@@ -163,6 +169,11 @@ class KindOf {
   std::vector<FieldText> fields() const {
     KindOf copy(*this);
     return field_texts([&](FieldVisitor& visitor) { copy.visit_own(visitor); });
+  }
+  // Whether it has a field of this name, with underscores or dashes.
+  bool has(std::string_view key) const {
+    const std::string wanted = Field(std::string(key), "").option();
+    return std::ranges::any_of(fields(), [&](const FieldText& of) { return of.field.option() == wanted; });
   }
   // Throws UsageError for an unknown key, and "KEY: …" for a text that is no value of it.
   void set(const std::string& key, const std::string& text);

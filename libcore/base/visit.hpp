@@ -1,5 +1,5 @@
 // The visit protocol: a struct describes its fields once, and everything else walks the description: command-line
-// options, --help, man pages, configuration files, HDF5 archives, text and JSON printing.
+// options, help, man pages, configuration files, HDF5 archives, text and JSON printing.
 //
 //   struct Options {
 //     Index layers = 4;
@@ -13,7 +13,8 @@
 //
 // A field is a bool, Index, double, std::string, an enumeration with Names, a Textual value, a std::vector of Index,
 // double or std::string, or another such struct (a section: a group of options, a group in a file).
-// Names are snake_case, as files and JSON have them; options write them with dashes.
+// Names are snake_case, as files and JSON have them; options write them with dashes. A help text writes the names of
+// other fields as fields_in_messages.hpp has it.
 #pragma once
 
 #include <algorithm>
@@ -37,17 +38,17 @@ struct NameHelp;
 struct Field {
   std::string name;
   std::string help;
-  std::string placeholder;  // what --help writes for the value: N, FILE, RATE
+  std::string placeholder;  // what help writes for the value: N, FILE, RATE
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   bool above_minimum = false;       // the minimum itself is not allowed
   char short_option = 0;            // the letter of -o, or none
   std::vector<std::string> needed;  // fields of the same options, one of which must be set; see needs()
   bool filled = false;              // an empty text is refused
-  std::string bare;  // the value of the option given without one; a value must then be attached: --name=VALUE
+  std::string bare;  // the value of the option given without one; a value must then be attached: name=VALUE
   std::vector<std::string> texts;                     // allowed texts; others are refused
   bool completes = false;                             // when set, missing fields are completed from elsewhere
-  bool is_essential = false;                          // most people need it: --help shows it
+  bool is_essential = false;                          // most people need it: short help shows it
   bool may_change = false;                            // a run may be resumed with another value
   std::vector<std::pair<double, std::string>> words;  // numbers that are written as words
   std::vector<std::string> former_names;              // for messages to people who use them
@@ -243,7 +244,7 @@ struct RangeChecker {
     try {
       field.check_text(text);
     } catch (const UsageError& error) {
-      throw UsageError(context + field.name + ": " + error.what());
+      throw UsageError(concatenate(context, "`", field.name, "`: ", error.what()));
     }
   }
 
@@ -252,7 +253,7 @@ struct RangeChecker {
     if constexpr (Visitable<T>) {
       visit_fields(value, *this);
     } else if constexpr (std::is_arithmetic_v<T> && !std::same_as<T, bool>) {
-      check<UsageError>(field.allows(static_cast<double>(value)), context, field.name, " = ", value, " must be ",
+      check<UsageError>(field.allows(static_cast<double>(value)), context, "`", field.name, "` = ", value, " must be ",
                         field.range_text().empty() ? "a number" : field.range_text());
     } else if constexpr (std::same_as<T, std::string>) {
       if (!value.empty()) check_text(field, value);  // "" is a text that was not given

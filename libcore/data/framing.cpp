@@ -61,7 +61,7 @@ std::vector<FramedSequence> Framing::cut(std::span<const TokenId> first, std::op
   const Index a = static_cast<Index>(first.size()), b = second ? static_cast<Index>(second->size()) : 0;
   const Index room = this->room(second.has_value());
   check<DataError>(a + b <= room || overlong != Overlong::error, a + b + context_ - room,
-                   " tokens are more than the context of ", context_, "; see --overlong");
+                   " tokens are more than the context of ", context_, "; see `overlong`");
   std::vector<FramedSequence> sequences;
   for (const Window& window : windows(a, b, room, overlong)) sequences.push_back(frame(first, second, window));
   return sequences;
@@ -73,7 +73,8 @@ std::vector<FramedSequence> Framing::question(std::span<const TokenId> question,
   const Index room = this->room(true);
   const Index kept = asked + length <= room ? asked : std::min(asked, room / 2);
   check<DataError>(kept == asked || overlong == Overlong::truncate, "a question of ", asked,
-                   " tokens leaves too little of the model's ", context_, " for its context; see --overlong truncate");
+                   " tokens leaves too little of the model's ", context_,
+                   " for its context; see `overlong` = truncate");
   std::vector<FramedSequence> sequences;
   for (const Span& window : overlapping(length, room - kept)) {
     sequences.push_back(frame(question, context, {0, kept, window.from, window.count}));

@@ -131,7 +131,7 @@ HeldOutTokens hold_out_tokens(const TokenSource& source, Fraction fraction) {
   const auto count =
       static_cast<Index>(static_cast<double>(size) * static_cast<double>(fraction.millionths) / million + 0.5);
   check<DataError>(count > 0 && count < size, source.name(), ": ", size, " tokens are too few to hold out ",
-                   percentage(fraction), " for validation; give more text, or --valid FILE");
+                   percentage(fraction), " for validation; give more text, or `valid` = FILE");
   return {{{0, size - count}}, {{size - count, size}}};
 }
 
@@ -194,7 +194,7 @@ HeldOutPairs hold_out_pairs(const PairSource& pairs, Fraction fraction) {
   }
   check<DataError>(!split.train.empty() && !split.valid.empty(), pairs.name(), ": ", pairs.size(), " pairs with ",
                    groups_of(units).size(), " different sources are too few to hold out ", percentage(fraction),
-                   " for validation; give more pairs, or --valid FILE");
+                   " for validation; give more pairs, or `valid` = FILE");
   return split;
 }
 

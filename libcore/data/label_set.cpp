@@ -51,7 +51,7 @@ Index LabelSet::id(std::string_view name, std::string_view file, Index line) con
       concatenate(file, ":", line, ": unknown label ", text::shown(name), "; the model has ", listed(names_),
                   near.empty() ? "" : "; did you mean '" + near + "'?",
                   is_sentence ? concatenate("; if it is a text, ", swapped_columns) : "",
-                  line == 1 && is_name_of_labels(name) ? "; --header takes line 1 as names of columns" : ""));
+                  line == 1 && is_name_of_labels(name) ? "; `header` takes line 1 as names of columns" : ""));
 }
 
 LabelSet labels_of(std::span<const LabelledText> examples) {

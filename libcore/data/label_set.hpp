@@ -14,7 +14,7 @@
 namespace heddle::data {
 
 // Ends a message about a label that looks like a text.
-inline constexpr const char* swapped_columns = "the columns are swapped: --label-column and --text-column name them";
+inline constexpr const char* swapped_columns = "the columns are swapped: `label_column` and `text_column` name them";
 
 // Whether a column of labels often has this name, in upper or lower case.
 bool is_name_of_labels(std::string_view name);

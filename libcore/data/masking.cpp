@@ -59,8 +59,8 @@ MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer, const std::stri
       mask(tokenizer.mask().value_or(0)),
       padding(tokenizer.padding().value_or(0)) {
   check<DataError>(tokenizer.classification() && tokenizer.separator() && tokenizer.mask(), name,
-                   ": its tokenizer lacks the special tokens of an encoder; train one with tokenize --train --model "
-                   "wordpiece, or with --special-tokens '[PAD],[CLS],[SEP],[MASK]'");
+                   ": its tokenizer lacks the special tokens of an encoder; train one of the kind "
+                   "wordpiece, or with `special_tokens` = '[PAD],[CLS],[SEP],[MASK]'");
   for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
     if (!tokenizer.is_special(id)) ordinary.push_back(id);
   }

@@ -163,10 +163,10 @@ NoiseVocabulary::NoiseVocabulary(const text::Tokenizer& tokenizer, NoiseKind noi
       ends_documents(tokenizer.end_of_text().has_value()) {
   check<DataError>(noise != NoiseKind::spans || !sentinels.empty(), name, ": its tokenizer lacks the sentinels ",
                    text::sentinel_name(0), ", ", text::sentinel_name(1),
-                   ", ... of span corruption; train one with tokenize --train --sentinels ", usual_sentinels);
+                   ", ... of span corruption; train one with `sentinels` = ", usual_sentinels);
   check<DataError>(noise != NoiseKind::infilling || mask, name,
-                   ": its tokenizer lacks a mask token, which infilling needs; train one with tokenize --train "
-                   "--special-tokens '<mask>'");
+                   ": its tokenizer lacks a mask token, which infilling needs; train one with "
+                   "`special_tokens` = '<mask>'");
   for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
     std::string_view bytes = tokenizer.bytes(id);
     drop_closing(bytes);

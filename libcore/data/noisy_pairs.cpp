@@ -27,8 +27,8 @@ NoisyPairs::NoisyPairs(const Text& text, NoiseVocabulary vocabulary, const Noise
   const Index needed = span_counts(longest, options_).spans + (options_.random_roll ? 2 : 1);
   check<DataError>(needed <= static_cast<Index>(vocabulary_.sentinels.size()), name(), ": ", longest,
                    " tokens in a piece need ", needed, " sentinels, and the tokenizer has ",
-                   vocabulary_.sentinels.size(), "; train it with --sentinels ", needed,
-                   ", or use a smaller --sequence-length");
+                   vocabulary_.sentinels.size(), "; train it with `sentinels` = ", needed,
+                   ", or use a smaller `sequence_length`");
 }
 
 void NoisyPairs::cut(Index begin, Index length, Index most) {

@@ -24,7 +24,7 @@ PairGroups::PairGroups(const PairSource& pairs, const PairFrames& frames, const 
   left_out_ = pairs.size() - static_cast<Index>(kept_.size());
   check<DataError>(
       !kept_.empty(), pairs.name(), ": ",
-      pairs.size() == 0 ? "has no pair" : "every pair is longer than the limit; raise --max-length or --context");
+      pairs.size() == 0 ? "has no pair" : "every pair is longer than the limit; raise `max_length` or `context`");
   mean_source_ /= static_cast<double>(kept_.size());
   mean_target_ /= static_cast<double>(kept_.size());
   sorted_ = sorted_numbers(epoch_);

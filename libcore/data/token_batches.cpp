@@ -19,7 +19,7 @@ Index windows_of_streams(const TokenSource& source, Index time, Index streams) {
   check<DataError>(each >= 1, source.name(), ": ", source.size(), " tokens are fewer than the ", streams * time + 1,
                    " of ", counted(streams, "window", "windows"), " of ", time,
                    ": a model with a memory reads a part of the text for each sample of a step; use more text, or a "
-                   "smaller --batch-size or --sequence-length");
+                   "smaller `batch_size` or `sequence_length`");
   return each * streams;
 }
 
@@ -27,7 +27,7 @@ Index windows_of_streams(const TokenSource& source, Index time, Index streams) {
 Index windows_in(const TokenSource& source, Index time) {
   const Index whole = (source.size() - 1) / time;
   check<DataError>(whole >= 1, source.name(), ": ", source.size(), " tokens are fewer than the ", time + 1,
-                   " that a window of ", time, " needs; use more text, or a model of a smaller --sequence-length");
+                   " that a window of ", time, " needs; use more text, or a model of a smaller `sequence_length`");
   return whole > 1 ? whole - 1 : 1;
 }
 

@@ -106,7 +106,7 @@ void detail::refuse_role(const Model& model, std::string_view what, std::string_
   const std::string others = architectures_with(what);
   throw DataError(concatenate(path, ": is of the architecture ", model.config().arch(), ", which ", what_it_does(model),
                               "; ", user, " needs a model that ", what,
-                              others.empty() ? "" : " (`arch` = " + others + ")"));
+                              others.empty() ? "" : ", of the architecture " + others));
 }
 
 }  // namespace heddle::models

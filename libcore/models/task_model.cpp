@@ -21,11 +21,11 @@ Index outputs_of(const TaskConfig& task) {
 void check_counts(const TaskConfig& task) {
   const auto labels = static_cast<Index>(task.labels.size());
   check<UsageError>(task.label_counts.empty() || static_cast<Index>(task.label_counts.size()) == labels,
-                    "label_counts: ", task.label_counts.size(), " counts for ", labels, " labels");
-  check<UsageError>(task.words.size() == task.word_tags.size(), "word_tags: ", task.word_tags.size(), " tags for ",
+                    "`label_counts`: ", task.label_counts.size(), " counts for ", labels, " labels");
+  check<UsageError>(task.words.size() == task.word_tags.size(), "`word_tags`: ", task.word_tags.size(), " tags for ",
                     task.words.size(), " words");
   for (const Index tag : task.word_tags) {
-    check<UsageError>(tag >= 0 && tag < labels, "word_tags: ", tag, " is none of ", labels, " labels");
+    check<UsageError>(tag >= 0 && tag < labels, "`word_tags`: ", tag, " is none of ", labels, " labels");
   }
 }
 

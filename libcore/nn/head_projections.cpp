@@ -74,7 +74,7 @@ void check_parts(const HeadProjectionOptions& o) {
   const std::string heads = o.kind == Projections::none ? "heads without projections" : "narrow projections";
   check<UsageError>(shape.heads == shape.kv_heads, heads, " need a key head for each of the ", shape.heads, " heads");
   check<UsageError>(o.width % shape.heads == 0 && o.memory_width % shape.heads == 0, heads,
-                    " take parts of the states, so heads = ", shape.heads, " must divide the width ", o.width);
+                    " take parts of the states, so `heads` = ", shape.heads, " must divide `width` = ", o.width);
 }
 
 class NarrowProjections : public HeadProjections {

@@ -8,7 +8,7 @@ namespace heddle {
 ParameterSource with_adapters(const ParameterSource& source, const LowRankOptions& options) {
   const std::vector<std::string> known{"query", "key", "value", "output", "up", "down"};
   for (const std::string& target : split(options.lora_targets, ',')) {
-    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "--lora-targets: '", target,
+    check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "`lora_targets`: '", target,
                       "' is none of ", join(known));
   }
   return source.with(options);
@@ -16,8 +16,8 @@ ParameterSource with_adapters(const ParameterSource& source, const LowRankOption
 
 void check_adapters(const Parameters& parameters, const LowRankOptions& options) {
   const auto is_adapter = [](const Parameter& parameter) { return parameter.name.find("/lora/") != std::string::npos; };
-  check<UsageError>(options.lora_rank == 0 || std::ranges::any_of(parameters.all(), is_adapter), "--lora-targets ",
-                    options.lora_targets,
+  check<UsageError>(options.lora_rank == 0 || std::ranges::any_of(parameters.all(), is_adapter),
+                    "`lora_targets` = ", options.lora_targets,
                     ": this model has no such matrices, or has narrow ones, which take no adapters; ",
                     "name others, such as output,up,down");
 }
@@ -61,7 +61,7 @@ LowRank::LowRank(const Scope& scope, const LowRankOptions& options, const std::v
     return result;
   };
   const Index rank = options.lora_rank;
-  check<UsageError>(rank <= std::min(in, out), "--lora-rank ", rank, " is more than ", std::min(in, out),
+  check<UsageError>(rank <= std::min(in, out), "`lora_rank` = ", rank, " is more than ", std::min(in, out),
                     ", the smaller side of ", scope.path(), "; an adapter of that rank is as large as the matrix");
   a_ = scope.stacked(names("a"), {rank, in}, Initializer::uniform(1 / std::sqrt(static_cast<double>(in))), Decay::yes);
   b_ = scope.stacked(names("b"), {out, rank}, Initializer::zeros(), Decay::yes);

@@ -11,8 +11,8 @@ namespace heddle::nn {
 namespace {
 
 const HeadShape& checked(const HeadShape& shape) {
-  check<UsageError>(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, "heads = ", shape.heads,
-                    " is not a multiple of kv_heads = ", shape.kv_heads);
+  check<UsageError>(shape.kv_heads > 0 && shape.heads % shape.kv_heads == 0, "`heads` = ", shape.heads,
+                    " is not a multiple of `kv_heads` = ", shape.kv_heads);
   return shape;
 }
 

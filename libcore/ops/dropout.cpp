@@ -80,7 +80,7 @@ void apply_all(const DropMask& mask, const std::vector<Index>& first, const Tens
 
 Variable dropout(const Variable& x, double rate, const RandomStream& stream, std::vector<Index> first) {
   const Section section("dropout");
-  check<UsageError>(rate >= 0 && rate < 1, "dropout = ", rate, " must be at least 0 and less than 1");
+  check<UsageError>(rate >= 0 && rate < 1, "`dropout` = ", rate, " must be at least 0 and less than 1");
   if (rate == 0) return x;
   check<ShapeError>(x.value().is_contiguous(), "dropout needs a contiguous tensor");
   check<ShapeError>(!first.empty() && x.value().size() % static_cast<Index>(first.size()) == 0, "dropout of ",

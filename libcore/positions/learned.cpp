@@ -52,7 +52,7 @@ class LearnedPositions : public Positions {
 
 std::shared_ptr<const Positions> make_LearnedPositions(Settings& settings, const Scope& scope,
                                                        const PositionShape& shape) {
-  check<UsageError>(shape.context.has_value(), "learned positions need --context, the number of positions");
+  check<UsageError>(shape.context.has_value(), "learned positions need `context`, the number of positions");
   const Index offset = settings.index({"offset", "the table's row of the first position"}, 0, 0, 1000);
   const bool scaled = settings.flag({"scaled", "1 for token embeddings times sqrt(width)"}, false);
   return std::make_shared<LearnedPositions>(scope, shape, offset, scaled);

@@ -15,13 +15,13 @@ namespace heddle {
 namespace {
 
 int checked(int threads) {
-  check<UsageError>(threads >= 1 && threads <= 1024, "threads = ", threads, " must be from 1 to 1024");
+  check<UsageError>(threads >= 1 && threads <= 1024, "`threads` = ", threads, " must be from 1 to 1024");
   return threads;
 }
 
 Precision checked(Precision precision) {
   check<UsageError>(precision == Precision::f32 || bf16_is_supported(),
-                    "this processor has no bf16 arithmetic (AMX or AVX-512 BF16); use --precision f32");
+                    "this processor has no bf16 arithmetic (AMX or AVX-512 BF16); use `precision` = f32");
   return precision;
 }
 

@@ -67,7 +67,7 @@ void Workers::start() {
     for (int i = 0; i < helpers_; ++i) threads_.emplace_back([this] { help(); });
   } catch (const std::exception&) {
     stop();
-    throw DataError(concatenate("cannot start ", helpers_ + 1, " threads; ask for fewer with --threads"));
+    throw DataError(concatenate("cannot start ", helpers_ + 1, " threads; lower `threads`"));
   }
 }
 

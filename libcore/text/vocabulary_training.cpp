@@ -93,10 +93,10 @@ Trainer::Trainer(TrainerOptions options)
           std::max(boundary_context, special_tokens_.longest()), block_bytes) {
   check_ranges(options_);
   check<UsageError>(options_.kind != TokenizerKind::char_bpe,
-                    "--model char-bpe can only be read from other programs' files; train bpe or unigram");
+                    "`model` = char-bpe can only be read from other programs' files; train bpe or unigram");
   const std::size_t least = special_texts_.size() + (has_bytes() ? 256 : 1);
   check<UsageError>(options_.kind == TokenizerKind::byte || options_.vocab_size >= static_cast<Index>(least),
-                    "--vocab-size ", options_.vocab_size, " must be at least ", least, ": ", special_texts_.size(),
+                    "`vocab_size` = ", options_.vocab_size, " must be at least ", least, ": ", special_texts_.size(),
                     special_texts_.size() == 1 ? " special token and " : " special tokens and ",
                     has_bytes() ? "256 bytes" : "one piece");
 }

@@ -60,8 +60,9 @@ struct DenoiseSettings final : ObjectiveSettings {
 
   void validate() const override {
     const bool spans = noise.noise == data::NoiseKind::spans;
-    check<UsageError>(spans || !noise.random_roll, "random-roll: is for spans; leave it out");
-    check<UsageError>(!spans || noise.permute_sentences, "permute-sentences: is for infilling; leave it out");
+    check<UsageError>(spans || !noise.random_roll, "`objective`: random-roll is for noise=spans; leave it out");
+    check<UsageError>(!spans || noise.permute_sentences,
+                      "`objective`: permute-sentences is for noise=infilling; leave it out");
   }
 
   std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {

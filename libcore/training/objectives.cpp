@@ -87,15 +87,19 @@ DataKind data_of(const ObjectiveChoice& objective) {
   return listed(objective).data;
 }
 
-std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs) {
-  check_suits(choice, inputs.model);
-  if (data_of(choice) == DataKind::pairs) {
-    check<UsageError>(inputs.train.pairs != nullptr, "`objective` ", choice.name(),
+void check_has_data(const ObjectiveChoice& objective, const TrainingData& data) {
+  if (data_of(objective) == DataKind::pairs) {
+    check<UsageError>(data.pairs != nullptr, "`objective` ", objective.name(),
                       " is trained on pairs of texts; make a pairs file of sources and targets (tokenize)");
   } else {
-    check<UsageError>(inputs.train.text != nullptr, "`objective` ", choice.name(),
+    check<UsageError>(data.text != nullptr, "`objective` ", objective.name(),
                       " is trained on text, not on pairs of texts; give token files or text, or another `arch`");
   }
+}
+
+std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs) {
+  check_suits(choice, inputs.model);
+  check_has_data(choice, inputs.train);
   return choice->make(inputs);
 }
 

@@ -101,6 +101,8 @@ ObjectiveChoice objective_for(const models::Model& model, std::optional<DataKind
 void check_suits(const ObjectiveChoice& objective, const models::Model& model);
 
 DataKind data_of(const ObjectiveChoice& objective);
+// Throws UsageError where there is nothing of the kind of data that the objective reads.
+void check_has_data(const ObjectiveChoice& objective, const TrainingData& data);
 
 // Throws UsageError and DataError for what does not go together.
 std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs);

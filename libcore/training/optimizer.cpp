@@ -33,11 +33,6 @@ double sum_of_parts(Index count, Index grain, const Part& part) {
   return std::accumulate(sums.begin(), sums.end(), 0.0);
 }
 
-double sum_of_squares(const Tensor& tensor) {
-  return sum_of_parts(tensor.size(), slice_elements,
-                      [&](Index begin, Index end) { return sum_of_squares(tensor.data() + begin, end - begin); });
-}
-
 double sum_of_squares(const Tensor& table, const std::vector<Index>& rows) {
   const Index width = table.shape()[1];
   return sum_of_parts(static_cast<Index>(rows.size()), rows_per_task, [&](Index begin, Index end) {
@@ -50,6 +45,11 @@ double sum_of_squares(const Tensor& table, const std::vector<Index>& rows) {
 }
 
 }  // namespace
+
+double sum_of_squares(const Tensor& tensor) {
+  return sum_of_parts(tensor.size(), slice_elements,
+                      [&](Index begin, Index end) { return sum_of_squares(tensor.data() + begin, end - begin); });
+}
 
 double gradient_norm(const Parameters& parameters) {
   Section section("gradient norm");

@@ -40,6 +40,8 @@ struct OptimizerSettings {
 
   virtual ~OptimizerSettings() = default;
   virtual void validate() const {}
+  // The peak learning rate where none is given.
+  virtual double usual_rate() const { return 1e-3; }
   virtual std::unique_ptr<Optimizer> make(Parameters& parameters) const = 0;
 
   template <class Self, class Visitor>
@@ -62,6 +64,9 @@ const KindList<training::OptimizerSettings>& kinds();
 }  // namespace heddle
 
 namespace heddle::training {
+
+// Accumulated in double in a fixed order.
+double sum_of_squares(const Tensor& tensor);
 
 // The norm of all gradients as one vector, accumulated in double in a fixed order.
 double gradient_norm(const Parameters& parameters);

@@ -40,9 +40,12 @@ struct FallingSchedule : ScheduleSettings {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     ScheduleSettings::visit(self, visitor);
-    visitor(
-        Field("final", "learning rate at the last step, as a fraction of the peak").range(0, 1).takes("X").changeable(),
-        self.end_fraction);
+    visitor(Field("final", "learning rate at the last step, as a fraction of the peak")
+                .formerly("final_learning_rate")
+                .range(0, 1)
+                .takes("X")
+                .changeable(),
+            self.end_fraction);
   }
 };
 

@@ -122,7 +122,7 @@ void Trainer::update(const Step& step) {
   if (!std::isfinite(step.loss) || !std::isfinite(norm)) {
     throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", unsigned_nan(step.loss),
                                    ", gradient norm ", unsigned_nan(norm), ", learning rate ", rate, "; ",
-                                   diagnosis(step), "; lower --learning-rate or raise --warmup"));
+                                   diagnosis(step), "; lower `learning_rate` or raise `warmup`"));
   }
   const double clip = config_.training.clip_norm;
   optimizer_->update({.step = state_.step,
@@ -218,7 +218,7 @@ void Trainer::check_weights() const {
 std::string Trainer::circumstances() const {
   const Index last = std::max<Index>(0, state_.step - 1);
   return concatenate("learning rate ", schedule_.rate(last), ", gradient norm ", state_.gradient_norm, read_by(last),
-                     "; lower --learning-rate or raise --warmup");
+                     "; lower `learning_rate` or raise `warmup`");
 }
 
 // Evaluates if it is time, and reports the step. A stop during the evaluation leaves both to the resumed run.

@@ -5,8 +5,8 @@
 #include "libcore/training/task_objective.hpp"
 #include "libcore/training/trainer.hpp"
 #include "measure.hpp"
+#include "model_choice.hpp"
 #include "tools/cli/run.hpp"
-#include "tools/training/model_options.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;
@@ -17,7 +17,7 @@ struct Options {
   Index steps = 10, batch_size = 32;
   PrecisionChoice precision = PrecisionChoice::f32;
   LowRankOptions adapters;
-  ModelOptions model;
+  ModelChoice model;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -58,7 +58,7 @@ double step_time(models::TaskModel& model, const Options& options) {
   training::TrainingConfig settings;
   settings.training.batch_size = options.batch_size;
   settings.training.precision = options.precision;
-  settings.schedule.learning_rate = 1e-4;
+  settings.training.learning_rate = 1e-4;
   training::TaskObjective objective(model, random_examples(model.body(), options.batch_size), settings, {}, {},
                                     training::Better::higher);
   training::Trainer trainer(objective, settings);
@@ -75,8 +75,7 @@ const cli::About about{.name = "benchmark_finetuning",
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<Options>();
-    models::ModelConfig config = options.model.chosen(arguments, nullptr);
-    if (config->vocab_size == 0) config->vocab_size = 8000;
+    const models::ModelConfig config = options.model.chosen(8000);
     models::TaskModel model(models::make_model(config, source_of(options)),
                             {.task = models::Task::classify, .labels = {"no", "yes"}});
     const double seconds = step_time(model, options);

@@ -6,8 +6,8 @@
 #include "libcore/training/trainer.hpp"
 #include "libcore/training/translate.hpp"
 #include "measure.hpp"
+#include "model_choice.hpp"
 #include "tools/cli/run.hpp"
-#include "tools/training/model_options.hpp"
 
 using namespace heddle;
 using namespace heddle::benchmark;
@@ -17,7 +17,7 @@ namespace {
 struct Options {
   Index steps = 10, batch_size = 12;
   PrecisionChoice precision = PrecisionChoice::f32;
-  ModelOptions model;
+  ModelChoice model;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -63,7 +63,7 @@ double step_time(models::Model& model, const Options& options) {
   training::TrainingConfig settings;
   settings.training.batch_size = options.batch_size;
   settings.training.precision = options.precision;
-  settings.schedule.learning_rate = 1e-4;
+  settings.training.learning_rate = 1e-4;
   if (const auto* const translator = model.as<models::SequenceToSequence>()) {
     const data::PairsInMemory pairs = random_pairs(model, translator->source_vocab_size(), options.batch_size);
     const data::PairFrames frames{{}, {}, 0};
@@ -78,7 +78,7 @@ double step_time(models::Model& model, const Options& options) {
 // Bytes a second of an AdamW update, counting 28 bytes per parameter: weight and two moments read and written, gradient
 // read.
 double update_rate(models::Model& model) {
-  const auto optimizer = training::make_optimizer({}, model.parameters());
+  const auto optimizer = training::OptimizerChoice::from("adamw")->make(model.parameters());
   Index step = 0;
   const double seconds = median_seconds(5, [&] { optimizer->update({.step = step++, .learning_rate = 1e-4}); });
   return 28.0 * static_cast<double>(model.parameters().count()) / seconds;
@@ -94,8 +94,7 @@ const cli::About about{.name = "benchmark_training",
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<Options>();
-    models::ModelConfig config = options.model.chosen(arguments, nullptr);
-    if (config->vocab_size == 0) config->vocab_size = 256;
+    const models::ModelConfig config = options.model.chosen(256);
     const auto model = models::make_model(config, 1);
     const double seconds = step_time(*model, options);
     const double tokens_per_second = static_cast<double>(options.batch_size * model->training_length()) / seconds;

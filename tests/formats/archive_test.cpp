@@ -10,6 +10,9 @@
 #include "formats/archives/text_archive.hpp"
 #include "formats/files.hpp"
 #include "formats/heddle/file.hpp"
+#include "libcore/models/config.hpp"
+#include "libcore/training/objectives.hpp"
+#include "support/kind_samples.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -223,6 +226,63 @@ TEST_CASE("HDF5 archive: wrong types, unknown names and values out of range are 
   save(path, object);
   CHECK(contains(message_of([&] { load<Everything>(path); }),
                  path + ": /object/inner_part: depth = 11 must be from 1 to 10"));
+}
+
+namespace {
+
+template <class Common>
+void check_kinds(const std::string& path) {
+  for (const Kind<Common>& kind : kinds<Common>().all) {
+    CAPTURE(kind.name);
+    for (const KindOf<Common>& object : {kind.defaults, heddle::testing::with_others(kind.defaults)}) {
+      save(path, object);
+      CHECK(load<KindOf<Common>>(path) == object);  // into the first kind of the list
+    }
+  }
+}
+
+// Fields as a file may have them.
+struct StoredKind {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> texts;
+  static void visit(auto& self, auto& visitor) {
+    visitor(Field("name", ""), self.name);
+    for (auto& [key, text] : self.texts) visitor(Field(key, ""), text);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("HDF5 archive: every update rule, schedule and objective comes back to the last bit") {
+  const TemporaryFolder folder;
+  check_kinds<training::OptimizerSettings>(folder.file("x.h5"));
+  check_kinds<training::ScheduleSettings>(folder.file("x.h5"));
+  check_kinds<training::ObjectiveSettings>(folder.file("x.h5"));
+  for (const Kind<models::CommonConfig>& kind : kinds<models::CommonConfig>().all) {
+    save(folder.file("x.h5"), models::ModelConfig(kind.defaults));
+    CHECK(load<models::ModelConfig>(folder.file("x.h5")) == kind.defaults);
+  }
+}
+
+TEST_CASE("HDF5 archive: a kind that is not known, its wrong values and those of another kind are data errors") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x.h5");
+  save(path, StoredKind{"adamx", {}});
+  CHECK(contains(message_of([&] { load<training::OptimizerChoice>(path); }),
+                 path + ": /object: optimizer: 'adamx' is not one of adamw, "));
+  save(path, StoredKind{"sgd", {{"rho", "x"}}});
+  CHECK(contains(message_of([&] { load<training::OptimizerChoice>(path); }), path + ": /object: has a field 'rho'"));
+  save(path, StoredKind{"masked", {{"masking", "sometimes"}}});
+  CHECK(contains(message_of([&] { load<training::ObjectiveChoice>(path); }),
+                 path + ": /object: masking: 'sometimes' is not one of dynamic, static"));
+  save(path, StoredKind{"linear", {{"warmup", "soon"}}});
+  CHECK(contains(message_of([&] { load<training::ScheduleChoice>(path); }),
+                 path + ": /object: warmup: 'soon' is not a number of steps"));
+  training::OptimizerChoice sgd = training::OptimizerChoice::from("sgd");
+  sgd->weight_decay = 101;
+  save(path, sgd);
+  CHECK(contains(message_of([&] { load<training::OptimizerChoice>(path); }),
+                 path + ": /object: weight_decay = 101 must be from 0 to 100"));
 }
 
 TEST_CASE("archives are Boost archives: they take classes with a serialize() of their own") {

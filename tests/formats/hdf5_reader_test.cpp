@@ -285,19 +285,6 @@ TEST_CASE("HDF5 reader: a file that another program changed is still read") {
   CHECK(model.verify().empty());
 }
 
-TEST_CASE("HDF5 reader: trust is a word, and any other word is a mistake") {
-  ::setenv("HEDDLE_TRUST", "yes", 1);
-  CHECK_THROWS_WITH_AS(hdf5::trusts_files(), "HEDDLE_TRUST = yes is not true or false", UsageError);
-  for (const char* no : {"", "0", "false"}) {
-    ::setenv("HEDDLE_TRUST", no, 1);
-    CHECK_FALSE(hdf5::trusts_files());
-  }
-  ::setenv("HEDDLE_TRUST", "true", 1);
-  CHECK(hdf5::trusts_files());
-  ::unsetenv("HEDDLE_TRUST");
-  CHECK_FALSE(hdf5::trusts_files());
-}
-
 namespace {
 
 // Replaces the only occurrence of a number in the header of an object, and makes the header's checksum right.

@@ -23,10 +23,9 @@ void change_by_library(const std::string& path, const Change& change) {
 }
 
 // While it lives, files are read by the library.
-class Trust {
- public:
-  Trust() { ::setenv("HEDDLE_TRUST", "1", 1); }
-  ~Trust() { ::unsetenv("HEDDLE_TRUST"); }
+struct Trust : formats::hdf5::TrustScope {
+  Trust() : TrustScope(true) {}
+};
   Trust(const Trust&) = delete;
   Trust& operator=(const Trust&) = delete;
 };

@@ -30,8 +30,8 @@ training::TrainingConfig small_run(const std::string& rule) {
   training::TrainingConfig config = quick_settings(12);
   config.training.batch_size = 2;
   config.training.accumulate = 2;
-  config.optimizer.optimizer = rule;
-  config.optimizer.ema_decay = 0.9;
+  config.optimizer = training::OptimizerChoice::from(rule);
+  config.training.ema_decay = 0.9;
   return config;
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("model file: a resumed run ends with the same bits, with every update 
   const TemporaryFolder folder;
   const std::string path = folder.file("model.h5");
   const auto tokens = noisy_text(3000, vocab, 1), valid = noisy_text(300, vocab, 2);
-  for (const std::string& rule : training::optimizer_names()) {
+  for (const std::string& rule : kinds<training::OptimizerSettings>().names()) {
     CAPTURE(rule);
     const training::TrainingConfig config = small_run(rule);
     Run whole(models::make_model(small_decoder(), 4), tokens, valid, config);

@@ -74,14 +74,15 @@ TEST_CASE("lstm: is fine-tuned as a classifier, converted to bf16, embedded, and
   corpus.refused({"convert model.h5 -o foreign/",
                   "can be written; this model is of the architecture lstm; write a heddle file: -o NAME.h5", 1});
   corpus.refused({"pretrain --arch lstm --heads 2 --train train.h5 -o x.h5", "--heads", 2});
-  corpus.refused({"pretrain --arch lstm --objective masked --train train.h5 -o x.h5", "--objective masked", 2});
+  corpus.refused({"pretrain --arch lstm --objective masked --train train.h5 -o x.h5",
+                  " masked needs a model that predicts masked tokens", 2});
   corpus.refused({"pretrain --arch lstn --train train.h5 -o x.h5", "did you mean 'lstm'", 2});
 }
 
 TEST_CASE("bilm: pre-trains, resumes to the same bits, is evaluated in both directions, and generates nothing") {
   const SmallCorpus corpus;
   const std::string bilm =
-      "pretrain -q --arch bilm --width 32 --projection 24 --sequence-length 16 --train train.h5 --valid valid.h5 "
+      "pretrain -q --arch bilm:projection=24 --width 32 --sequence-length 16 --train train.h5 --valid valid.h5 "
       "--batch-size 8 --learning-rate 1e-2 --warmup 0 --eval-every 20 ";
   corpus.must(bilm + "-o model.h5 --steps 60");
   corpus.must(bilm + "-o parts.h5 --steps 20 --schedule constant --dropout 0.1 --keep 1");
@@ -101,10 +102,11 @@ TEST_CASE("bilm: pre-trains, resumes to the same bits, is evaluated in both dire
   corpus.refused(
       {"generate model.h5 -p 'the cat'", "which predicts each token from those before it and from those", 1});
   corpus.refused({"echo the cat | generate model.h5 --score", "--score needs a model that predicts next tokens", 1});
-  corpus.refused({"pretrain --arch bilm --objective causal --train train.h5 -o x.h5", "--objective causal", 2});
+  corpus.refused({"pretrain --arch bilm --objective causal --train train.h5 -o x.h5",
+                  " causal needs a model that predicts next tokens", 2});
   corpus.refused(
-      {"pretrain --arch bilm --projection 8 --cell cho --train train.h5 -o x.h5", "--projection: the cell", 2});
-  corpus.refused({"pretrain --arch lstm --projection 8 --train train.h5 -o x.h5", "--projection", 2});
+      {"pretrain --arch bilm:projection=8,cell=cho --train train.h5 -o x.h5", ": the cell cho has a gate before", 2});
+  corpus.refused({"pretrain --arch lstm:projection=8 --train train.h5 -o x.h5", "lstm has no key 'projection'", 2});
 }
 
 TEST_CASE("layer mix: a classifier learns on a frozen model's layers, or trains it too, and its file says so") {
@@ -160,20 +162,21 @@ TEST_CASE("positions: what a model cannot hold is refused, with what to do") {
       {"inspect evaluate model.h5 valid.h5 --sequence-length 32", "--sequence-length 32 is more than the 16", 2});
   const std::string train = "pretrain --train train.h5 -o x.h5 --layers 1 --width 12 ";
   corpus.refused(
-      {train + "--context 16 --sequence-length 32", "--sequence-length = 32 is more than the 16 positions", 2});
-  corpus.refused({train + "--heads 4 --kv-heads 3", "--heads = 4 is not a multiple of --kv-heads = 3", 2});
+      {train + "--context 16 --sequence-length 32", "--sequence-length 32 is more than the 16 positions", 2});
+  corpus.refused({train + "--heads 4 --kv-heads 3", "--heads 4 is not a multiple of --kv-heads 3", 2});
   corpus.refused({train + "--heads 4 --positions rope", "so the head width must be even, not 3", 2});
   corpus.refused({train + "--positions ropes", "did you mean 'rope'", 2});
   corpus.refused({train + "--heads 2 --positions rope:base=x", "rope:base=x is not a number", 2});
-  corpus.refused({train + "--pooler", "--arch encoder", 2});
+  corpus.refused({train + "--arch decoder:pooler=true", "decoder has no key 'pooler', which is one of encoder", 2});
   CHECK(corpus.leftovers() == 0);
 }
 
 TEST_CASE("shapes: grouped heads, gates and parallel blocks train, generate and keep their configuration") {
   const SmallCorpus corpus;
   corpus.must(
-      "pretrain -q --train train.h5 -o model.h5 --layers 2 --width 32 --heads 4 --kv-heads 2 --head-width 12 --gated "
-      "--activation silu --block parallel --norm rms --positions rope --no-bias --sequence-length 16 --steps 10 --keep "
+      "pretrain -q --train train.h5 -o model.h5 --layers 2 --width 32 --heads 4 --kv-heads 2 --arch "
+      "decoder:head-width=12,gated=true,activation=silu,block=parallel,norm=rms,bias=false --positions rope "
+      "--sequence-length 16 --steps 10 --keep "
       "1");
   const json config = parse_json(corpus.must("inspect model.h5 --json").out)["config"];
   CHECK(config["kv_heads"] == 2);
@@ -181,8 +184,8 @@ TEST_CASE("shapes: grouped heads, gates and parallel blocks train, generate and 
   CHECK(config["gated"] == true);
   CHECK(corpus.must("generate -q model.h5 -p 'the cat' --max-tokens 8 --temperature 0").status == 0);
   corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 12 --resume model.step-10.h5");
-  corpus.refused(
-      {"pretrain -q --train train.h5 -o model.h5 --steps 14 --resume model.step-10.h5 --kv-heads 4", "--kv-heads", 2});
+  corpus.refused({"pretrain -q --train train.h5 -o model.h5 --steps 14 --resume model.step-10.h5 --kv-heads 4",
+                  " = 4 differs from the 2 that model.step-10.h5 was trained with", 2});
 }
 
 }  // namespace architectures_tests

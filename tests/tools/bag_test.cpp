@@ -35,7 +35,7 @@ TEST_CASE("bag: learns classes from texts alone, with equal bytes twice, and its
 TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   const Labelled corpus;
   write_file(corpus.path("tiny.tsv"), "praise\tgood good\npraise\tgood film\nblame\tbad\n");
-  corpus.must(bag + "classify --train tiny.tsv -o tiny.h5 --ngrams 1 --steps 1 --learning-rate 1e-12");
+  corpus.must(bag + "classify --arch bag:ngrams=1 --train tiny.tsv -o tiny.h5 --steps 1 --learning-rate 1e-12");
   // Texts that have a token, plus 1: good 3 and 1, film 2 and 1, bad 1 and 2; all have [CLS] and [SEP], which therefore
   // say nothing. The prior counts as much as the words do on average: texts have 3, 4 and 3 features.
   const double praise = std::log(3.0 / 6), blame = std::log(1.0 / 4);
@@ -64,14 +64,14 @@ TEST_CASE("bag: learns by AdaGrad; another rule wants a rate, and has its own se
   const auto sets = [&](const std::string& options, const std::string& line) {
     return contains(corpus.must(command + options + " --print-config").out, line + "\n");
   };
-  CHECK(sets("", "# optimizer = adagrad"));
+  CHECK(sets("", "[optimizer]\n# name = adagrad"));
   CHECK(sets("", "# learning-rate = 0.15"));
   CHECK(sets("", "# weight-decay = 0"));
   CHECK(sets("--weight-decay 0.5", "\nweight-decay = 0.5"));
   corpus.refused(command + "--optimizer sgd", 2, "--optimizer sgd: --learning-rate X is missing; 0.15");
-  CHECK(sets("--optimizer sgd --learning-rate 0.5", "\noptimizer = sgd"));
+  CHECK(sets("--optimizer sgd --learning-rate 0.5", "[optimizer]\nname = sgd"));
   CHECK(sets("--optimizer sgd --learning-rate 0.5", "\nlearning-rate = 0.5"));
-  corpus.must(command + "--optimizer sgd --learning-rate 0.5 --momentum 0");
+  corpus.must(command + "--optimizer sgd:momentum=0 --learning-rate 0.5");
   CHECK(corpus.evaluated("classify x.h5 texts.tsv")["accuracy"] == 1.0);
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("bag: an interrupted run continues to the same bits, and another shape
   const std::string command = bag + "classify --train texts.tsv --epochs 4 ";
   corpus.must(command + "-o whole.h5");
   corpus.refused(command + "-o parts.h5 --max-time 0.001s", 75, "");
-  corpus.refused(command + "-o parts.h5 --ngrams 3", 2, "--ngrams");
+  corpus.refused(command + "-o parts.h5 --arch bag:ngrams=3", 2, " was 2 and is 3 now");
   corpus.must(command + "-o parts.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
 }
@@ -107,23 +107,23 @@ TEST_CASE("bag: a finished model of another shape is replaced, also where the sh
   const auto shape = [&](const std::string& field) {
     return parse_json(corpus.must("inspect bag.h5 --json").out)["config"][field];
   };
-  corpus.must(command + "--buckets 77 --ngrams 3");
+  corpus.must(command + "--arch bag:buckets=77,ngrams=3");
   CHECK(shape("buckets") == 77);
-  const auto replaced = [&](const std::string& options) {
-    return corpus.must("finetune --arch bag --task classify --train texts.tsv -o bag.h5 " + options).err;
+  const auto replaced = [&](const std::string& arch) {
+    return corpus.must("finetune --arch " + arch + " --task classify --train texts.tsv -o bag.h5").err;
   };
-  CHECK(contains(replaced("--ngrams 3"), "--buckets was 77 and is auto now"));
+  CHECK(contains(replaced("bag:ngrams=3"), " was 77 and is auto now"));
   CHECK(shape("buckets") == 1024);
-  CHECK(contains(replaced(""), "--ngrams was 3 and is 2 now"));
+  CHECK(contains(replaced("bag"), " was 3 and is 2 now"));
   CHECK(shape("ngrams") == 2);
-  CHECK(contains(replaced(""), "is finished"));
-  CHECK(contains(replaced("--arch encoder --layers 1 --width 8 --heads 1"), "--arch was bag and is encoder now"));
+  CHECK(contains(replaced("bag"), "is finished"));
+  CHECK(contains(replaced("encoder:layers=1,width=8,heads=1"), " was bag and is encoder now"));
 }
 
 TEST_CASE("new models: other architectures learn from examples alone, with a tokenizer that is given") {
   const Labelled corpus;
   corpus.must(
-      "finetune -q --arch encoder --layers 1 --width 16 --heads 2 --ffn-width 32 --task classify "
+      "finetune -q --arch encoder:layers=1,width=16,heads=2,ffn-width=32 --task classify "
       "--train texts.tsv -o encoder.h5 --learning-rate 1e-2");
   CHECK(corpus.evaluated("classify encoder.h5 texts.tsv")["accuracy"] == 1.0);
   corpus.must(bag + "classify -t model.h5 --train texts.tsv -o other.h5");
@@ -135,13 +135,13 @@ TEST_CASE("new models: what does not go together is refused in one line") {
   const std::string data = " --train texts.tsv -o x.h5";
   const std::pair<const char*, const char*> wrong[] = {
       {"finetune --task classify", "--from MODEL is missing"},
-      {"finetune --from model.h5 --ngrams 2 --arch bag --task classify", "--arch: is for new models"},
+      {"finetune --from model.h5 --arch bag:ngrams=2 --task classify", "--arch: is for new models"},
       {"finetune --from model.h5 --layers 2 --task classify", "--layers"},
-      {"finetune --arch bag --layers 2 --task classify", "--layers"},
+      {"finetune --arch bag:layers=2 --task classify", "bag has no key 'layers'"},
       {"finetune --arch bag --task lm", "pretrain"},
       {"finetune --arch bag --lora-rank 2 --task classify", "--from MODEL"},
       {"finetune --arch sack --task classify", "bag"},
-      {"finetune --arch bag --vocab-size 3 --task classify -t model.h5", "--vocab-size"}};
+      {"finetune --arch bag:vocab-size=3 --task classify -t model.h5", " = 3 is less than the 300 pieces"}};
   for (const auto& [command, message] : wrong) {
     CAPTURE(command);
     CHECK(lines_in(corpus.refused(command + data, 2, message).err) == 1);

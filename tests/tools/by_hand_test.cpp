@@ -68,8 +68,8 @@ const Prepared& prepared() {
 const std::string steady = " -q --schedule constant --warmup 0 --log-every 1 --log log.jsonl ";
 // Steps of w -= rate g, and nothing else.
 std::string descent(int steps = 1, int rate = 1) {
-  return steady + "--optimizer sgd --momentum 0 --weight-decay 0 --clip-norm none --learning-rate " +
-         std::to_string(rate) + " --steps " + std::to_string(steps) + " ";
+  return steady + "--optimizer sgd:momentum=0 --clip-norm none --learning-rate " + std::to_string(rate) + " --steps " +
+         std::to_string(steps) + " ";
 }
 
 std::vector<double> change(const Weights& before, const Weights& after, const std::string& name) {
@@ -83,14 +83,6 @@ double largest(const std::vector<double>& values) {
   double most = 0;
   for (const double value : values) most = std::max(most, std::abs(value));
   return most;
-}
-
-// The factor of a parameter's rate that --layer-decay 0.5 means in a decoder of three blocks.
-double halved_per_block(const std::string& name) {
-  if (name.starts_with("decoder/embedding/")) return 0.125;
-  if (name.starts_with("decoder/0/")) return 0.25;
-  if (name.starts_with("decoder/1/")) return 0.5;
-  return 1;
 }
 
 }  // namespace
@@ -178,27 +170,23 @@ TEST_CASE("by hand: class weights and label smoothing of finetune") {
   }
 }
 
-TEST_CASE("by hand: each block learns at its own rate, and what is frozen stays, bit for bit") {
+TEST_CASE("by hand: what is frozen stays, bit for bit, and the rest learns as it would") {
   const Prepared& corpus = prepared();
   const Weights base = corpus.weights("model.h5");
+  const auto is_frozen = [](const std::string& name) {
+    return name.starts_with("decoder/embedding/") || name.starts_with("decoder/0/");
+  };
   for (const std::string task : {"--task lm --train train.h5 --batch-size 4", "--train texts.tsv --batch-size 12"}) {
     CAPTURE(task);
     const std::string train = "finetune --from model.h5 " + task + descent();
     corpus.must(train + "-o plain.h5");
-    corpus.must(train + "-o slow.h5 --layer-decay 0.5");
     corpus.must(train + "-o frozen.h5 --freeze embeddings,decoder/0");
-    const Weights plain = corpus.weights("plain.h5"), slow = corpus.weights("slow.h5"),
-                  frozen = corpus.weights("frozen.h5");
+    const Weights plain = corpus.weights("plain.h5"), frozen = corpus.weights("frozen.h5");
     int moved = 0;
     for (const auto& [name, before] : base) {
       CAPTURE(name);
-      const double factor = halved_per_block(name);
-      const std::vector<double> whole = change(base, plain, name), part = change(base, slow, name);
-      double apart = 0;
-      for (std::size_t i = 0; i < whole.size(); ++i) apart = std::max(apart, std::abs(part[i] - factor * whole[i]));
-      CHECK(apart < 1.3e-7);  // two roundings of weights up to 1
-      moved += largest(whole) > 1e-4 ? 1 : 0;
-      CHECK(frozen.at(name) == (factor < 0.5 ? before : plain.at(name)));
+      moved += largest(change(base, plain, name)) > 1e-4 ? 1 : 0;
+      CHECK(frozen.at(name) == (is_frozen(name) ? before : plain.at(name)));
     }
     CHECK(moved > 30);
   }

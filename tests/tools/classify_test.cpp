@@ -266,7 +266,7 @@ TEST_CASE("classify: --labels with adapters and encoders works, or says what is 
   CHECK(encoder.status == 1);
   CHECK(contains(encoder.err,
                  "e.h5: is of the architecture encoder, which predicts masked tokens; --labels needs a model that "
-                 "predicts next tokens (pretrain --arch decoder or lstm)\n"));
+                 "predicts next tokens, of the architecture decoder or lstm\n"));
 }
 
 TEST_CASE("classify: tables are aligned by what a terminal shows of labels, not by their bytes") {
@@ -553,7 +553,7 @@ TEST_CASE("classify: a model without a limit of positions reads 4,096 tokens of 
   const std::string task = " --task label --train tags.conll -o t.h5" + quick;
   write_file(corpus.path("long"), repeated("cat ", 5000) + "\n");
   corpus.must("tokenize -q --train --model word --vocab-size 300 -o words.h5 long");
-  corpus.must("finetune --arch encoder --layers 1 --width 4 --heads 1 -t words.h5" + task);
+  corpus.must("finetune --arch encoder:layers=1,width=4,heads=1 -t words.h5" + task);
   Outcome outcome = corpus.must("classify t.h5 long --raw");
   CHECK(count_lines(outcome.out) == 5001);
   CHECK(contains(outcome.err, "1 text was longer than the context, and truncated\n"));

@@ -10,14 +10,18 @@
 #include "libcore/tensor/processors.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/cli/config.hpp"
+#include "tools/cli/fields_as_options.hpp"
 #include "tools/command.hpp"
+#include "tools/surroundings.hpp"
 #include "tools/toy_options.hpp"
 
 using namespace heddle;
 using namespace heddle::cli;
 using heddle::testing::contains;
+using heddle::testing::Overheard;
 using heddle::testing::read_file;
 using heddle::testing::TemporaryFolder;
+using heddle::testing::Variable;
 using heddle::testing::write_file;
 
 namespace {
@@ -35,32 +39,6 @@ std::string complaint(const std::vector<std::string>& words) {
   }
   return "no error";
 }
-
-// An environment variable for the length of a test.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
-  ~Variable() { unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
-
-// What std::cerr gets while it lives.
-class Overheard {
- public:
-  Overheard() : previous_(std::cerr.rdbuf(text_.rdbuf())) {}
-  ~Overheard() { std::cerr.rdbuf(previous_); }
-  Overheard(const Overheard&) = delete;
-  Overheard& operator=(const Overheard&) = delete;
-  std::string text() const { return text_.str(); }
-
- private:
-  std::ostringstream text_;
-  std::streambuf* previous_;
-};
 
 struct Seeded {
   Index seed = 1337;
@@ -520,6 +498,64 @@ TEST_CASE("options: numbers that are written as words") {
   check_ranges(options);
   options.depth = -1;
   CHECK_THROWS_AS(check_ranges(options), UsageError);
+}
+
+TEST_CASE("rendered: fields that messages name are the tool's options, as a user writes them") {
+  toy::Options options;
+  const OptionTable table = table_of(options);
+  for (const auto& [text, expected] : std::map<std::string, std::string>{
+           {"", ""},
+           {"no field, `two words`, `Layers` and '`layers`'", "no field, `two words`, `Layers` and '`layers`'"},
+           {"`learning_rate`: too high; lower `learning_rate`", "--learning-rate: too high; lower --learning-rate"},
+           {"`layers` = 3 is not `depth` = 4", "--layers 3 is not --depth 4"},
+           {"(`sizes` = 1,2)", "(--sizes 1,2)"},
+           {"give `bias` = false, or `fast` = true", "give --no-bias, or --fast"},
+           {"`fast` = auto, `bias`", "--fast = auto, --bias"},
+           {"`kv_heads` = 3 without `gated`", "kv-heads = 3 without gated"},
+       }) {
+    CHECK(rendered(text, table) == expected);
+  }
+}
+
+TEST_CASE("rendered: settings without an option of their own are keys of the option that chooses") {
+  OptionTable table;
+  table.add({.field = Field("arch", "architecture"), .kind = OptionKind::value});
+  table.add({.field = Field("layers", "blocks"), .kind = OptionKind::value, .kind_option = "arch"});
+  table.add({.field = Field("arch.share_embeddings", "one table"),
+             .kind = OptionKind::value,
+             .kind_option = "arch",
+             .is_named = false});
+  CHECK(rendered("`layers` = 3", table) == "--layers 3");
+  CHECK(rendered("`share_embeddings` is new", table) == "the key share-embeddings of --arch is new");
+  CHECK(rendered("give `share_embeddings` = false", table) == "give --arch NAME:share-embeddings=false");
+  CHECK(rendered("`cell` = cho", table) == "cell = cho");
+
+  KindHelp kind{"rnn", "as `layers` = 1", {{Field("cell", "with `layers`"), "gru"}}};
+  table.find("arch")->kinds = {kind};
+  const KindHelp shown = with_rendered_help(table).find("arch")->kinds.front();
+  CHECK(shown.summary == "as --layers 1");
+  CHECK(shown.fields.front().field.help == "with --layers");
+}
+
+TEST_CASE("rendered: in notes, errors, help, man pages and completion") {
+  Arguments arguments(toy::about(), {});
+  const Overheard overheard;
+  arguments.say("`layers` = 3");
+  arguments.read<toy::Options>();
+  arguments.say("`layers` = 3");
+  arguments.warn("`fast`");
+  CHECK(overheard.text() == "toy: layers = 3\ntoy: --layers 3\ntoy: warning: --fast\n");
+  const auto fail = [] { throw DataError("x.h5: `layers` = 3"); };
+  CHECK_THROWS_WITH_AS(with_rendered_errors(arguments, fail), "x.h5: --layers 3", DataError);
+
+  toy::Options options;
+  const OptionTable table = table_of(options);
+  for (const std::string& text :
+       {render_help(toy::about(), table, true), render_completion(Shell::zsh, toy::about(), table),
+        render_completion(Shell::fish, toy::about(), table)}) {
+    CHECK(contains(text, "step length; --fast doubles it"));
+  }
+  CHECK(contains(render_man_options(table), "step length; --fast doubles it"));
 }
 
 TEST_CASE("options: a former name says the new one") {

@@ -253,7 +253,7 @@ TEST_CASE("convert: directories that cannot be written or read leave nothing beh
   corpus.must("head -c 20000 hf/model.safetensors > broken/model.safetensors");
   // The last four bytes are a number.
   corpus.must("truncate -s -4 nan/model.safetensors; printf '\\xff\\xff\\xff\\x7f' >> nan/model.safetensors");
-  corpus.must("pretrain -q --train train.h5 -o window.h5 --steps 1 --window 8" + tiny_model);
+  corpus.must("pretrain -q --train train.h5 -o window.h5 --steps 1 --arch decoder:window=8" + tiny_model);
   for (const Refusal& bad :
        std::vector<Refusal>{{"convert plain -o x.h5", "plain: is a directory without config.json", 1},
                             {"convert broken -o x.h5", "broken/model.safetensors: 'transformer.", 1},
@@ -391,11 +391,12 @@ TEST_CASE("convert: a directory of OPUS encodes pairs, trains models and is trai
   place.must("tokenize -q -t " + opus + "--pairs en de -o pairs.h5");
   CHECK(place.must("tokenize -q --decode pairs.h5").out == "the cat\tEine Katze\nwe sing\tsagten wir\n");
   // One vocabulary, so one matrix of embeddings.
-  const std::string train = "pretrain -q --arch encoder-decoder --layers 1 --width 16 --heads 2 --steps 2 --train ";
-  place.must(train + "pairs.h5 -o model.h5 && generate -q model.h5 en");
+  const std::string train = "pretrain -q --layers 1 --width 16 --heads 2 --steps 2 --arch encoder-decoder";
+  place.must(train + " --train pairs.h5 -o model.h5 && generate -q model.h5 en");
   place.must("tokenize -q -t " + separate + "--pairs en de -o others.h5");
-  place.refused(train + "others.h5 -o x.h5", 2, "have vocabularies of their own, so they cannot share embeddings");
-  place.must(train + "others.h5 -o others-model.h5 --no-share-embeddings");
+  place.refused(train + " --train others.h5 -o x.h5", 2,
+                "have vocabularies of their own, so they cannot share embeddings");
+  place.must(train + ":share-embeddings=false --train others.h5 -o others-model.h5");
   place.must("convert " + opus +
              "-o opus.h5 && finetune -q --from opus.h5 --task translate --train pairs.tsv --steps 2 "
              "-o tuned.h5 && generate -q tuned.h5 en");

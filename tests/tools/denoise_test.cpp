@@ -39,7 +39,9 @@ const std::string train = "pretrain -q --train lines.h5 --arch encoder-decoder "
 
 TEST_CASE("denoise: a model learns to list what span corruption took out, and generate fills it in") {
   const Circles corpus;
-  corpus.must(train + "--random-roll --valid lines.h5 --steps 500 --eval-every 250 --log log.jsonl -o model.h5");
+  corpus.must(
+      train +
+      "--objective denoise:random-roll=true --valid lines.h5 --steps 500 --eval-every 250 --log log.jsonl -o model.h5");
   const auto log = json_lines(read_file(corpus.path("log.jsonl")));
   CHECK(log.front()["loss"].get<double>() > 1);
   CHECK(log.back()["valid_loss"].get<double>() < 0.3);
@@ -72,21 +74,25 @@ TEST_CASE("denoise: a model learns to write the whole text for one with masks, a
   const Circles corpus;
   for (const std::string& arch : {"encoder-decoder " + shape, std::string("rnn --width 48 ")}) {
     CAPTURE(arch);
-    corpus.must("pretrain -q --train lines.txt -t words.h5 --documents line --noise infilling --restart --arch " +
-                arch + settings + "--valid lines.h5 --steps 600 --eval-every 300 --log log.jsonl -o model.h5");
+    corpus.must(
+        "pretrain -q --train lines.txt -t words.h5 --documents line --objective denoise:noise=infilling --restart "
+        "--arch " +
+        arch + settings + "--valid lines.h5 --steps 600 --eval-every 300 --log log.jsonl -o model.h5");
     const auto log = json_lines(read_file(corpus.path("log.jsonl")));
     CHECK(log.back()["valid_loss"].get<double>() < 0.5 * log.front()["loss"].get<double>());
     CHECK(corpus.must("printf 'a b c <mask> e f g\\ni h g f<mask> d c\\n' | generate -q model.h5").out ==
           "a b c d e f g\ni h g f e d c\n");
     corpus.must("tokenize -q -t words.h5 --documents line -o held.h5 lines.txt");
-    const json loss = parse_json(corpus.must("inspect evaluate model.h5 held.h5 --noise infilling --json").out);
+    const json loss =
+        parse_json(corpus.must("inspect evaluate model.h5 held.h5 --objective denoise:noise=infilling --json").out);
     CHECK(loss["nats_per_token"].get<double>() < 0.5);
   }
 }
 
 TEST_CASE("denoise: a resumed run ends with the bits of an uninterrupted one; text and token file are the same") {
   const Circles corpus;
-  for (const std::string noise : {"--noise spans ", "--noise infilling --noise-density 0.4 --no-permute-sentences "}) {
+  for (const std::string noise : {"--objective denoise:noise=spans ",
+                                  "--objective denoise:noise=infilling,density=0.4,permute-sentences=false "}) {
     const std::string run = train + noise + "--schedule constant --dropout 0.1 --log-every 1 ";
     corpus.must(run + "--steps 30 --log whole.jsonl -o whole.h5 --restart");
     corpus.must(run + "--steps 17 -o parts.h5 --keep 1 --restart");
@@ -102,7 +108,7 @@ TEST_CASE("denoise: a resumed run ends with the bits of an uninterrupted one; te
 
 TEST_CASE("denoise: validation has the same noise in every run, and inspect evaluate prints its loss") {
   const Circles corpus;
-  const std::string noise = "--noise spans --noise-density 0.3 --random-roll ";
+  const std::string noise = "--objective denoise:noise=spans,density=0.3,random-roll=true ";
   const std::string run = train + noise + "--valid lines.h5 --steps 6 --eval-every 3 --select last --eval-tokens all ";
   corpus.must(run + "--log a.jsonl -o a.h5");
   const json loss = parse_json(corpus.must("inspect evaluate a.h5 lines.h5 --json " + noise).out);
@@ -124,21 +130,22 @@ TEST_CASE("denoise: fine-tuning continues it, and teaches such a model another t
   corpus.must(train + "--steps 20 -o model.h5");
   const std::string tuned = "finetune -q --from model.h5 --steps 5 -o tuned.h5 --restart ";
   corpus.must(tuned + "--task lm --train lines.h5 --valid 10%");
-  corpus.must(tuned + "--task lm --train lines.txt --noise infilling --batch-tokens 256");
+  corpus.must(tuned + "--task lm --train lines.txt --objective denoise:noise=infilling,batch-tokens=256");
   corpus.must(tuned + "--task lm --train lines.h5 --lora-rank 2");
   write_file(corpus.path("pairs.tsv"), "a b c\tc b a\nd e\te d\n");
   corpus.must(tuned + "--task translate --train pairs.tsv");
-  corpus.refused(tuned + "--task translate --train pairs.tsv --noise spans", 2,
-                 "--noise: the translate objective does not corrupt text");
+  corpus.refused(tuned + "--task translate --train pairs.tsv --objective denoise:noise=spans", 2,
+                 " denoise is trained on text, not on pairs of texts");
   write_file(corpus.path("labelled.tsv"), "x\ta b\ny\tc d\n");
-  corpus.refused(tuned + "--task classify --train labelled.tsv --noise spans", 2, "--noise: is for --task lm");
+  corpus.refused(tuned + "--task classify --train labelled.tsv --objective denoise:noise=spans", 2,
+                 "--objective: is for --task lm");
 }
 
 TEST_CASE("denoise: dry runs and profiles foresee it") {
   const Circles corpus;
   CHECK(parse_json(corpus.must(train + "--dry-run --json --steps 10").out)["memory_bytes"] > 0);
   corpus.must(
-      "pretrain --dry-run --arch encoder-decoder --objective denoise --noise infilling --vocab-size 300 --steps 9 " +
+      "pretrain --dry-run --arch encoder-decoder --objective denoise:noise=infilling --vocab-size 300 --steps 9 " +
       shape);
   corpus.must(train + "--steps 3 -o model.h5");
   CHECK(parse_json(corpus.must("inspect profile model.h5 --json").out)["operations"].size() > 5);
@@ -155,23 +162,28 @@ TEST_CASE("denoise: weights that are whole numbers repeat files; what cannot wor
   const std::string run = "pretrain --arch encoder-decoder --steps 2 -o x.h5 " + shape;
   for (const Refusal& refusal : std::vector<Refusal>{
            {run + "--train bare-text.h5", "bare-text.h5: its tokenizer lacks the sentinels <extra_id_0>", 1},
-           {run + "--train bare-text.h5 --noise infilling", "bare-text.h5: its tokenizer lacks a mask token", 1},
+           {run + "--train bare-text.h5 --objective denoise:noise=infilling",
+            "bare-text.h5: its tokenizer lacks a mask token", 1},
            {run + "--train lines.txt -t few.h5", "63 tokens in a piece need 4 sentinels, and the tokenizer has 2", 1},
            {run + "--train lines.h5:0.5", "weight 0.5: the denoise objective reads whole files", 2},
-           {run + "--train lines.h5 --max-length 9", "--max-length is for pairs of texts", 2},
-           {run + "--train lines.h5 --mask-probability 0.3", "--mask-probability: the denoise objective", 2},
-           {run + "--train lines.h5 --no-permute-sentences", "--noise infilling", 2},
-           {run + "--train lines.h5 --noise infilling --random-roll", "--noise spans", 2},
-           {"inspect evaluate m.h5 lines.h5 --random-roll", "evaluate it on a pairs file, or with --noise", 1},
-           {run + "--train lines.h5 --noise-density 0", "--noise-density", 2},
+           {run + "--train lines.h5 --objective translate:max-length=9", " is trained on pairs of texts", 2},
+           {run + "--train lines.h5 --objective denoise:max-length=9", "no key 'max-length', which is one of translate",
+            2},
+           {run + "--train lines.h5 --objective denoise:probability=0.3", "denoise has no key 'probability'", 2},
+           {run + "--train lines.h5 --objective denoise:permute-sentences=false",
+            "permute-sentences is for noise=infilling", 2},
+           {run + "--train lines.h5 --objective denoise:noise=infilling,random-roll=true",
+            "random-roll is for noise=spans", 2},
+           {"inspect evaluate m.h5 lines.h5 --objective translate", " is trained on pairs of texts", 2},
+           {run + "--train lines.h5 --objective denoise:density=0", "--objective: density: 0 is out of range", 2},
            {run + "--train lines.h5 --sequence-length 2", "no room for text between special tokens", 2},
-           {run + "--train lines.h5 --objective causal", "--objective causal needs a model that predicts next tokens",
+           {run + "--train lines.h5 --objective causal", " causal needs a model that predicts next tokens", 2},
+           {"pretrain --train train.h5 -o x.h5 --objective causal:noise=spans" + tiny_shape,
+            "causal has no key 'noise'", 2},
+           {"pretrain --train train.h5 -o x.h5 --objective denoise" + tiny_shape, " denoise needs a model", 2},
+           {"inspect evaluate decoder.h5 valid.h5 --objective denoise", "; this one supports causal", 2},
+           {"inspect evaluate m.h5 lines.h5 --objective denoise --sequence-length 9", ": pairs of texts are read whole",
             2},
-           {"pretrain --train train.h5 -o x.h5 --noise spans" + tiny_shape, "--noise: the causal objective", 2},
-           {"pretrain --train train.h5 -o x.h5 --objective denoise" + tiny_shape, "--objective denoise needs a model",
-            2},
-           {"inspect evaluate decoder.h5 valid.h5 --noise spans", "decoder", 1},
-           {"inspect evaluate m.h5 lines.h5 --noise spans --sequence-length 9", "--sequence-length", 2},
            {"tokenize --train --sentinels -1 -o x.h5 lines.txt", "--sentinels", 2},
        }) {
     corpus.refused(refusal);
@@ -180,7 +192,7 @@ TEST_CASE("denoise: weights that are whole numbers repeat files; what cannot wor
   corpus.refused(run + "--train empty -t words.h5 --documents line", 1,
                  "has no document of 2 tokens or more to corrupt");
   corpus.must("tokenize -q -t words.h5 --source-tokenizer bare.h5 --pairs -o two.h5 lines.txt lines.txt");
-  corpus.must("pretrain -q --train two.h5 --no-share-embeddings --arch encoder-decoder --steps 2 -o two-model.h5 " +
+  corpus.must("pretrain -q --train two.h5 --arch encoder-decoder:share-embeddings=false --steps 2 -o two-model.h5 " +
               shape);
   corpus.refused("finetune --from two-model.h5 --task lm --train lines.h5 --steps 2 -o x.h5", 2, "needs one tokenizer");
 }

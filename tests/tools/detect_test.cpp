@@ -11,8 +11,8 @@ namespace detect_tests {
 
 namespace {
 
-const std::string shape = " --arch encoder --objective detect" + tiny_shape;
-const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-every 10" + shape;
+const std::string shape = " --objective detect" + tiny_shape;
+const std::string train = "pretrain --train train.h5 --valid valid.h5 --eval-every 10 --arch encoder" + shape;
 
 }  // namespace
 
@@ -49,14 +49,14 @@ TEST_CASE("detect: a model learns, is evaluated, fills blanks with its generator
     if (name.starts_with("generator/") || name.starts_with("head/")) CHECK(after.at(name) == values);
   }
   CHECK(after.at("encoder/0/attention/query/weight") != before.at("encoder/0/attention/query/weight"));
-  corpus.must(tune + "--task lm --train train.h5 --steps 2 --detection-weight 10 -o more.h5");
+  corpus.must(tune + "--task lm --train train.h5 --steps 2 --objective detect:weight=10 -o more.h5");
   corpus.must("inspect verify model.h5 && inspect embed model.h5 --text 'the cat' -o states.h5");
   corpus.must("convert -q model.h5 --dtype int8 -o half.h5 && inspect verify half.h5");
 }
 
 TEST_CASE("detect: killed at any step and resumed, a run ends with the weights of the uninterrupted one") {
   const EncoderCorpus corpus;
-  const std::string command = "pretrain -q --train train.h5 --dropout 0.1 --embedding-width 20" + shape;
+  const std::string command = "pretrain -q --train train.h5 --dropout 0.1 --arch encoder:embedding-width=20" + shape;
   const long steps = stopped_and_resumed(corpus, command, "part", 7);
   corpus.must(command + endless_schedule + "-o whole.h5 --steps " + std::to_string(steps));
   CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
@@ -66,31 +66,30 @@ TEST_CASE("detect: what it is not for is refused with advice") {
   const EncoderCorpus corpus;
   corpus.must(train + "-q -o model.h5 --steps 2");
   write_file(corpus.path("train.tsv"), "a\tthe cat\nb\tmy queen\na\ta dog\nb\tthe old king\n");
-  const std::string start = "pretrain --train train.h5 -o x.h5 --objective detect ";
+  const std::string begin = "pretrain --train train.h5 -o x.h5 ", start = begin + "--objective detect ",
+                    encoder = begin + "--arch encoder ";
   for (const Refusal& c : std::vector<Refusal>{
-           {start + "--arch decoder",
-            "--objective detect needs a model that detects replaced tokens: --arch encoder; this one supports causal",
-            2},
+           {start + "--arch decoder", " detect needs a model that detects replaced tokens: ", 2},
+           {start + "--arch decoder", " encoder; this one supports causal", 2},
            {start + "--arch two-stream", "this one supports permute", 2},
-           {start + "--arch decoder --generator-width 8", "--generator-width has no effect without --arch encoder", 2},
-           {start + "--arch encoder --memory 8", "--memory has no effect without --arch decoder", 2},
-           {start + "--arch encoder --partial-prediction 3",
-            "--partial-prediction: the detect objective does not predict tokens in a random order", 2},
-           {start + "--arch encoder --detection-weight 0", "--detection-weight", 2},
-           {start + "--arch encoder --detection-weight nan", "--detection-weight", 2},
-           {start + "--arch encoder --generator-width -3", "--generator-width", 2},
-           {start + "--arch encoder --segments 2 --pooler --next-sentence",
-            "--next-sentence is not for models with a generator", 2},
-           {start + "--arch encoder --width 32 --heads 2 --generator-width 9 --positions rope",
-            "--generator-width = 9: --positions", 2},
-           {"pretrain --train train.h5 -o x.h5 --arch encoder --detection-weight 3",
-            "--detection-weight: the masked objective does not detect replaced tokens", 2},
-           {"pretrain --train train.h5 -o x.h5 --arch encoder --generator-layers 3", "--generator-layers = 3: ", 2},
-           {"pretrain --train train.h5 -o x.h5 --arch encoder --objective masked --generator-width 8",
-            "--objective masked would train the generator alone", 2},
+           {start + "--arch decoder:generator-width=8", "no key 'generator-width', which is one of encoder", 2},
+           {start + "--arch encoder:memory=8", "encoder has no key 'memory', which is one of decoder", 2},
+           {encoder + "--objective detect:partial-prediction=3",
+            "detect has no key 'partial-prediction', which is one of permute", 2},
+           {encoder + "--objective detect:weight=0", "--objective: weight: 0 is out of range", 2},
+           {encoder + "--objective detect:weight=nan", "--objective: weight: 'nan'", 2},
+           {start + "--arch encoder:generator-width=-3", "--arch: generator-width: -3", 2},
+           {start + "--arch encoder:segments=2,pooler=true,next-sentence=true", " is not for models with a generator",
+            2},
+           {start + "--arch encoder:generator-width=9 --width 32 --heads 2 --positions rope",
+            "the head width must be even, not 9", 2},
+           {encoder + "--objective masked:weight=3", "masked has no key 'weight', which is one of detect", 2},
+           {begin + "--arch encoder:generator-layers=3", " = 3: the model has no generator", 2},
+           {begin + "--arch encoder:generator-width=8 --objective masked", " masked would train the generator alone",
+            2},
            {"finetune --from model.h5 --train train.tsv -o x.h5 --auxiliary-weight 1", "--auxiliary-weight: ", 2},
-           {"finetune --from model.h5 --train train.tsv -o x.h5 --detection-weight 1",
-            "--detection-weight: is for --task lm", 2},
+           {"finetune --from model.h5 --train train.tsv -o x.h5 --objective detect:weight=1",
+            "--objective: is for --task lm", 2},
        }) {
     const Outcome outcome = corpus.refused(c);
     CHECK(lines_in(outcome.err) == 1);

@@ -133,7 +133,7 @@ TEST_CASE("dry run: memory of fine-tuning within 10 % of the real run's; on requ
   write_file(corpus.path("texts.tsv"), labelled_texts(times_are_compared() ? 400 : 100));
   const std::string command = "finetune --threads 1 --from base.h5 --train texts.tsv --valid texts.tsv --epochs 2 ";
   check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1");
-  check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1 --lora-rank 4 --ema-decay 0.9");
+  check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1 --lora-rank 4");
   check_estimate(corpus, "finetune --threads 1 --from base.h5 --task lm --train train.h5 --batch-size 4 --log-every 1" +
                              steps(8, 30));
   for (const char* part : {"parameters ", "\n#SBATCH --cpus-per-task="}) {

@@ -65,7 +65,7 @@ TEST_CASE("finetune lm: a decoder learns other text, of a text or a token file, 
 }
 
 TEST_CASE("finetune lm: an encoder learns to fill in the masks of other text") {
-  const EncoderAndText corpus(tiny_encoder + "--pooler");
+  const EncoderAndText corpus(" --arch encoder:pooler=true" + tiny_model);
   const std::string command = lm + "other.h5 --valid other.h5 --patience 3 --log log.jsonl -o ";
   corpus.must(command + "a.h5" + quick);
   CHECK(corpus.loss("a.h5") < 0.9 * corpus.loss("model.h5"));
@@ -77,9 +77,9 @@ TEST_CASE("finetune lm: an encoder learns to fill in the masks of other text") {
   const std::string compounds = "finetune --restart --task lm --from model.h5 --train compounds.txt -o b.h5 " + quick;
   corpus.must(compounds);
   const auto plain = corpus.weights("b.h5");
-  for (const std::string option : {"--mask-probability 0.6", "--whole-words", "--masking static"}) {
+  for (const std::string option : {"probability=0.6", "whole-words=true", "masking=static"}) {
     CAPTURE(option);
-    corpus.must(compounds + option);
+    corpus.must(compounds + "--objective masked:" + option);
     CHECK(corpus.weights("b.h5") != plain);
   }
   CHECK(a.at("head/dense/weight") != base.at("head/dense/weight"));
@@ -143,10 +143,11 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
            {lm + "other.txt --folds 3", "--folds: is for labelled", 2},
            {lm + "other.txt --overlong split", "--overlong: is for labelled", 2},
            {lm + "other.txt --format tsv", "--format: is for labelled", 2},
-           {lm + "other.txt --mask-probability 0.2", "--mask-probability: the causal objective does not mask tokens",
-            2},
+           {lm + "other.txt --objective causal:probability=0.2", "causal has no key 'probability'", 2},
+           {lm + "other.txt --objective masked:probability=0.2", "; this one supports causal", 2},
            {lm + "other.txt --freeze body", "--freeze leaves nothing to train", 2},
-           {"finetune --from model.h5 --train texts.tsv --masking static", "--masking: is for --task lm", 2},
+           {"finetune --from model.h5 --train texts.tsv --objective masked:masking=static",
+            "--objective: is for --task lm", 2},
            {"finetune --from model.h5 --train texts.tsv --valid texts.tsv --eval-tokens 9",
             "--eval-tokens: is for --task lm", 2},
            {lm + "foreign.h5", "does not match the model's", 1},
@@ -165,8 +166,8 @@ TEST_CASE("finetune lm: what makes no sense is refused in one line, before any w
 
 TEST_CASE("finetune lm: the next sentence is learned by the pooler, too") {
   const EncoderCorpus corpus;
-  corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 2 --segments 2 --pooler --next-sentence" +
-              tiny_encoder);
+  corpus.must("pretrain -q --train train.h5 -o model.h5 --steps 2" + tiny_model +
+              "--arch encoder:segments=2,pooler=true,next-sentence=true");
   corpus.must(lm + "train.txt -o more.h5 -q --steps 2");
   const auto before = corpus.weights("model.h5"), after = corpus.weights("more.h5");
   for (const char* weight : {"encoder/pooler/weight", "encoder/pooler/bias", "head/next_sentence/weight"}) {
@@ -193,7 +194,7 @@ TEST_CASE("finetune: the dropout is that of the base, for labels a tenth at leas
 }
 
 TEST_CASE("finetune: weight decay leaves a pooler alone that the task does not read") {
-  const EncoderAndText corpus(tiny_encoder + "--pooler");
+  const EncoderAndText corpus(" --arch encoder:pooler=true" + tiny_model);
   write_file(corpus.path("texts.tsv"), "a\tmy old cat\nb\tmy old dog\n");
   const std::string command = "finetune -q --from model.h5 --train texts.tsv --epochs 1 --weight-decay 0.5 --pooling ";
   corpus.must(command + "mean -o mean.h5 && " + command + "first -o first.h5");

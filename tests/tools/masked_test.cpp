@@ -148,7 +148,9 @@ TEST_CASE("encoders: with one kind of segment, pairs and questions are read as R
 TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
   const SmallCorpus corpus;
   for (const Refusal& c : std::vector<Refusal>{
-           {"--arch encoder", "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize",
+           {"--arch encoder",
+            "train.h5: its tokenizer lacks the special tokens of an encoder; train one of the kind wordpiece, or with "
+            "special-tokens = '[PAD]",
             1},
            {"--arch encoder --objective causal", "needs a model that predicts next tokens: ", 2},
            {"--arch encoder --objective causal", "decoder or lstm; this one supports masked", 2},

@@ -101,7 +101,7 @@ TEST_CASE("pretrain: threads that cannot be started are an error, not a crash") 
 #else
   const SmallCorpus corpus;
   corpus.refused("ulimit -v 3000000; " + train_command("model.h5", "-q --steps 2 --threads 1000"), 1,
-                 "cannot start 1000 threads; ask for fewer with --threads");
+                 "cannot start 1000 threads; lower --threads");
   CHECK(corpus.leftovers() == 0);
 #endif
 }

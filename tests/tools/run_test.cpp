@@ -51,6 +51,12 @@ TEST_CASE("run: errors are one line and an exit status") {
   CHECK(numeric.status == 3);
   CHECK(numeric.err == "toy: step 3: loss is not finite\n");
 
+  const Outcome field = run_toy("--action field-error");
+  CHECK(field.status == 2);
+  CHECK(
+      field.err ==
+      "toy: warning: --learning-rate 1 is high\ntoy: --layers 3 is odd; give --no-bias, or another inner-width = 4\n");
+
   CHECK(run_toy("--action foreign-error").status == 1);
   const Outcome memory = run_toy("--action out-of-memory");
   CHECK(memory.status == 1);

@@ -11,7 +11,18 @@ namespace toy {
 using heddle::Field;
 using heddle::Index;
 
-enum class Action { copy, listen, data_error, numeric_error, foreign_error, out_of_memory, flood, wait, stay };
+enum class Action {
+  copy,
+  listen,
+  data_error,
+  numeric_error,
+  foreign_error,
+  field_error,
+  out_of_memory,
+  flood,
+  wait,
+  stay
+};
 enum class Activation { relu, gelu };
 
 }  // namespace toy
@@ -23,6 +34,7 @@ struct heddle::Names<toy::Action> {
                                                                       {toy::Action::data_error, "data-error"},
                                                                       {toy::Action::numeric_error, "numeric-error"},
                                                                       {toy::Action::foreign_error, "foreign-error"},
+                                                                      {toy::Action::field_error, "field-error"},
                                                                       {toy::Action::out_of_memory, "out-of-memory"},
                                                                       {toy::Action::flood, "flood"},
                                                                       {toy::Action::wait, "wait"},
@@ -74,7 +86,7 @@ struct Options {
     visitor(Field("fast", "hurry"), self.fast);
     visitor(Field("speed", "how much").needs({"fast", "action=flood"}), self.speed);
     visitor(Field("depth", "how far down").range(1).word(0, "auto").formerly("deepness"), self.depth);
-    visitor(Field("learning_rate", "step length").above(0), self.learning_rate);
+    visitor(Field("learning_rate", "step length; `fast` doubles it").above(0), self.learning_rate);
     visitor(Field("sizes", "sizes of something").range(1, 9), self.sizes);
     visitor(Field("rates", "rates of something"), self.rates);
     visitor(Field("stop", "texts that end the output"), self.stop);

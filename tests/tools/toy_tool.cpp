@@ -46,6 +46,9 @@ int act(cli::Arguments& arguments) {
       throw NumericError("step 3: loss is not finite");
     case toy::Action::foreign_error:
       throw std::out_of_range("somebody else's error");
+    case toy::Action::field_error:
+      arguments.warn("`learning_rate` = 1 is high");
+      throw UsageError("`layers` = 3 is odd; give `bias` = false, or another `inner_width` = 4");
     case toy::Action::out_of_memory:
       throw std::bad_alloc();
     case toy::Action::flood:

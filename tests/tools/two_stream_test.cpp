@@ -67,7 +67,7 @@ TEST_CASE("two-stream: what it cannot do, and what needs another model, is refus
   for (const Refusal& c : std::vector<Refusal>{
            {"generate model.h5 -p 'the cat'",
             "model.h5: is of the architecture two-stream, which predicts tokens in any order; generate needs a model "
-            "that generates text (",
+            "that generates text, of the architecture decoder",
             1},
            {"generate model.h5 -p 'the [MASK]'", "predicts tokens in any order", 1},
            {"echo the cat | generate model.h5 --score", "--score needs a model that predicts next tokens", 1},

@@ -13,6 +13,7 @@
 #include "libcore/tensor/processors.hpp"
 #include "tools/cli/command_line.hpp"
 #include "tools/cli/config.hpp"
+#include "tools/cli/fields_as_options.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/version.hpp"
 
@@ -81,8 +82,10 @@ void Arguments::add_shared(OptionTable& table) {
   }
 }
 
-OptionTable Arguments::described(OptionTable table) {
-  add_shared(table);
+namespace {
+
+// The table without access to the values.
+OptionTable without_values(const OptionTable& table) {
   OptionTable result;
   for (Option option : table.options()) {
     option.parse = {};
@@ -93,9 +96,17 @@ OptionTable Arguments::described(OptionTable table) {
   return result;
 }
 
+}  // namespace
+
+OptionTable Arguments::described(OptionTable table) {
+  add_shared(table);
+  return without_values(table);
+}
+
 // Requests are handled first, so that --help works whatever else is wrong on the command line.
 void Arguments::parse(OptionTable& table) {
   add_shared(table);
+  described_ = without_values(table);
   const CommandLine line = parse_command_line(words_, table);
   const auto is_request = [&](const Setting& setting) { return !table.find(setting.name)->in_files; };
   std::vector<Setting> requests, settings;
@@ -136,14 +147,15 @@ void Arguments::warn_of_repeated(const std::vector<std::string>& options) const 
 
 void Arguments::answer_requests(const OptionTable& table) const {
   for (const Topic& topic : about_.topics) {
-    if (requests_.help == topic.name) answer(topic.text());
+    if (requests_.help == topic.name) answer(cli::rendered(topic.text(), table));
   }
   const std::vector<std::string> topics = help_topics(table);
-  for (const Option& option : table.options()) {
+  const OptionTable explained = with_rendered_help(table);
+  for (const Option& option : explained.options()) {
     const std::string topic = requests_.help.substr(0, requests_.help.find(':'));
     if (option.kinds.empty() || !option.is_named || option.field.option() != topic) continue;
     const bool is_one = topic.size() < requests_.help.size();
-    answer(render_kinds(about_, option, table, is_one ? requests_.help.substr(topic.size() + 1) : ""));
+    answer(render_kinds(about_, option, explained, is_one ? requests_.help.substr(topic.size() + 1) : ""));
   }
   check<UsageError>(requests_.help.empty() || std::ranges::count(topics, requests_.help) > 0, "--help=", requests_.help,
                     ": ", not_one_of(requests_.help, topics));
@@ -222,7 +234,7 @@ void Arguments::settle(const OptionTable& table) {
   table.check_needs(explicit_);
   check<UsageError>(!common_.quiet || !common_.verbose,
                     "--quiet and --verbose contradict each other; give one of them");
-  ::setenv("HEDDLE_TRUST", common_.trust ? "1" : "0", 1);  // for this program, which has no other threads yet
+  trust_.emplace(common_.trust);
   context_.emplace(Context(static_cast<int>(common_.threads)));
   if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }
@@ -269,16 +281,20 @@ std::string Arguments::command_line() const {
   return formats::quote_command_line(words);
 }
 
+std::string Arguments::rendered(std::string_view text) const {
+  return cli::rendered(text, described_);
+}
+
 void Arguments::say(std::string_view text) const {
-  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", printable_message(text), "\n");
+  if (!common_.quiet) std::cerr << concatenate(tool(), ": ", printable_message(rendered(text)), "\n");
 }
 
 void Arguments::detail(std::string_view text) const {
-  if (common_.verbose) std::cerr << concatenate(tool(), ": ", printable_message(text), "\n");
+  if (common_.verbose) std::cerr << concatenate(tool(), ": ", printable_message(rendered(text)), "\n");
 }
 
 void Arguments::warn(std::string_view text) const {
-  std::cerr << concatenate(tool(), ": warning: ", printable_message(text), "\n");
+  std::cerr << concatenate(tool(), ": warning: ", printable_message(rendered(text)), "\n");
 }
 
 Input Arguments::open_text(const std::string& path) const {

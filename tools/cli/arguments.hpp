@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/hdf5/hdf5.hpp"
 #include "libcore/tensor/context.hpp"
 #include "tools/cli/completion.hpp"
 #include "tools/cli/help.hpp"
@@ -152,6 +153,8 @@ class Arguments {
   void say(std::string_view text) const;
   void detail(std::string_view text) const;
   void warn(std::string_view text) const;
+  // The text with fields as the tool's options, which say(), detail(), warn(), and run() for errors, print anyway.
+  std::string rendered(std::string_view text) const;
   // Opens a text by its name; warns if it is not UTF-8. Throws as Input does.
   Input open_text(const std::string& path) const;
 
@@ -174,6 +177,7 @@ class Arguments {
 
   About about_;
   std::vector<std::string> words_;
+  OptionTable described_;  // all options, for messages; empty before read()
   CommonOptions common_;
   Requests requests_;
   std::string config_file_;
@@ -181,7 +185,19 @@ class Arguments {
   GivenOptions explicit_;  // those of the command line and the file; a variable may have been set for another command
   std::string operand_hint_;  // to the message about a word too many
   std::vector<std::vector<std::string>> operands_;
+  std::optional<formats::hdf5::TrustScope> trust_;
   std::optional<ContextScope> context_;
 };
+
+// The result of body(). In the message of an Error that leaves it, fields are written as the tool's options.
+template <class Body>
+auto with_rendered_errors(const Arguments& arguments, const Body& body) {
+  try {
+    return body();
+  } catch (Error& error) {
+    error.reword(arguments.rendered(error.what()));
+    throw;
+  }
+}
 
 }  // namespace heddle::cli

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "tools/cli/fields_as_options.hpp"
+
 namespace heddle::cli {
 
 namespace {
@@ -239,7 +241,10 @@ bool is_file(const std::string& placeholder) {
   return std::ranges::find(files, placeholder.substr(0, placeholder.find_first_of(",["))) != files.end();
 }
 
-std::string render_completion(Shell shell, const About& about, const OptionTable& table) {
+std::string render_completion(Shell shell, const About& of_tool, const OptionTable& its_options) {
+  About about = of_tool;
+  for (VerbEntry& verb : about.verbs) verb.options = with_rendered_help(verb.options);
+  const OptionTable table = with_rendered_help(its_options);
   const std::string name = HEDDLE_TOOL_PREFIX + about.name;
   if (!about.verbs.empty()) {
     const Options options = options_without_verb(about, table);

@@ -4,6 +4,8 @@
 #include <map>
 #include <sstream>
 
+#include "tools/cli/fields_as_options.hpp"
+
 namespace heddle::cli {
 
 namespace {
@@ -168,7 +170,8 @@ std::string help_entry(const std::string& term, const std::string& text) {
   return lines + wrapped(text, help_column, help_column);
 }
 
-std::string render_help(const About& about, const OptionTable& table, bool all) {
+std::string render_help(const About& about, const OptionTable& options, bool all) {
+  const OptionTable table = with_rendered_help(options);
   std::string text;
   for (const std::string& way : about.synopsis) {
     const std::string start = (text.empty() ? "Usage: " : "       ") + about.command() + " ";
@@ -221,7 +224,8 @@ std::string render_kinds(const About& about, const Option& option, const OptionT
   return text;
 }
 
-std::string render_man_options(const OptionTable& table) {
+std::string render_man_options(const OptionTable& options) {
+  const OptionTable table = with_rendered_help(options);
   std::string text;
   for_each_group(table, true, [&](const std::string& group, const std::vector<const Option*>& members) {
     text += scdoc_heading(group);

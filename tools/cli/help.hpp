@@ -51,7 +51,7 @@ struct About {
 
 // Usage, summary, verbs, operands, then options in their groups: the essential ones, or all. No line is longer than 80
 // characters unless a word is.
-std::string render_help(const About& about, const OptionTable& table, bool all);
+std::string render_help(const About& about, const OptionTable& options, bool all);
 
 // What an option chooses from: all names, or the settings of one. Throws UsageError for an unknown name.
 std::string render_kinds(const About& about, const Option& option, const OptionTable& table, const std::string& name);
@@ -61,6 +61,6 @@ std::string help_entry(const std::string& term, const std::string& text);
 
 // The options in scdoc(5) markup, for the man page: a heading per group, a term and an indented paragraph per option,
 // with ranges and defaults.
-std::string render_man_options(const OptionTable& table);
+std::string render_man_options(const OptionTable& options);
 
 }  // namespace heddle::cli

@@ -2,6 +2,7 @@
 // a tool makes options, such as --layers, are the same fields by a short name.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -16,10 +17,11 @@ namespace heddle::cli {
 class KindInput {
  public:
   virtual ~KindInput() = default;
-  // The kinds with the defaults of the tool.
   virtual std::vector<KindHelp> help() const = 0;
   // The name where none is given, for help; empty where it depends on something else.
   virtual std::string usual_name() const = 0;
+  // Throws UsageError, without the key, for a text that is its value in no kind.
+  virtual void check_text(const std::string& key, const std::string& text) const = 0;
 
   // What was given: the name, or ""; settings by the names of fields.
   std::string name;
@@ -44,19 +46,34 @@ template <class Common>
 class KindChoice : public KindInput {
  public:
   // With `usual`, this is the kind where none is named.
-  explicit KindChoice(std::vector<std::string> short_names = {}, std::optional<KindOf<Common>> usual = {})
+  explicit KindChoice(std::vector<std::string> short_names = {}, std::string usual = "")
       : KindInput(std::move(short_names)), usual_(std::move(usual)) {}
-
-  void set_usual(const KindOf<Common>& usual) { usual_ = usual; }
+  // The same, with other defaults of the usual one.
+  KindChoice(std::vector<std::string> short_names, const KindOf<Common>& usual)
+      : KindInput(std::move(short_names)), usual_(usual.name()), defaults_(usual.fields()) {}
 
   std::vector<KindHelp> help() const override {
     std::vector<KindHelp> help = kinds<Common>().help();
     for (KindHelp& kind : help) {
-      if (kind.name == usual_name()) kind.fields = usual_->fields();
+      if (kind.name == usual_ && !defaults_.empty()) kind.fields = defaults_;
     }
     return help;
   }
-  std::string usual_name() const override { return usual_ ? usual_->name() : ""; }
+  std::string usual_name() const override { return usual_; }
+
+  void check_text(const std::string& key, const std::string& text) const override {
+    std::optional<UsageError> first;
+    for (const Kind<Common>& kind : kinds<Common>().all) {
+      if (!kind.defaults.has(key)) continue;
+      try {
+        KindOf<Common>(kind.defaults).set(key, text);
+        return;
+      } catch (const UsageError& error) {
+        if (!first) first = UsageError(without_key(key, error.what()));
+      }
+    }
+    if (first) throw *first;
+  }
 
   // The kind that is named, or else the base, with the settings that are given. A named one starts from its defaults
   // unless it is the base's kind. Throws UsageError, which begins with the option, for unknown keys and for wrong
@@ -81,13 +98,18 @@ class KindChoice : public KindInput {
   }
 
  private:
+  // "'x' is not a number" of "layers: 'x' is not a number".
+  static std::string without_key(const std::string& key, const std::string& message) {
+    const std::string start = Field(key, "").option() + ": ";
+    return message.starts_with(start) ? message.substr(start.size()) : message;
+  }
   // "--layers: 'x' is not a number", "--heads: bag has no key 'heads', …".
   static std::string short_error(const std::string& key, const std::string& message) {
-    const std::string name = Field(key, "").option();
-    return concatenate("--", message.starts_with(name + ": ") ? "" : name + ": ", message);
+    return concatenate("--", Field(key, "").option(), ": ", without_key(key, message));
   }
 
-  std::optional<KindOf<Common>> usual_;
+  std::string usual_;
+  std::vector<FieldText> defaults_;  // of the usual one; empty: those of the list
 };
 
 }  // namespace heddle::cli

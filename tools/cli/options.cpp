@@ -23,7 +23,7 @@ void OptionTable::add(Option option) {
 
 namespace {
 
-// "; rope with encoder": where a kind's default is not that of the first in this order.
+// "; rope with encoder": where a kind's default is not the first one's.
 std::string other_defaults(const std::vector<KindHelp>& kinds, const std::string& name) {
   std::optional<std::string> first;
   std::vector<std::pair<std::string, std::vector<std::string>>> others;
@@ -52,7 +52,10 @@ Option key_option(const FieldText& of, KindInput& input, const std::string& kind
   option.is_named = std::ranges::count(input.short_names(), key) > 0;
   option.hidden = !option.is_named;
   if (!option.is_named) option.field.name = kind_option + "." + key;
-  option.parse = [](const std::vector<std::string>& texts) { return std::any(texts.back()); };
+  option.parse = [&input, key](const std::vector<std::string>& texts) {
+    input.check_text(key, texts.back());
+    return std::any(texts.back());
+  };
   option.assign = [&input, key](const std::any& text) { input.settings[key] = std::any_cast<std::string>(text); };
   option.get = [&input, key, initial = of.text]() -> std::vector<std::string> {
     if (const auto shown = input.shown_settings.find(key); shown != input.shown_settings.end()) return {shown->second};
@@ -78,7 +81,7 @@ void OptionTable::add(const Field& field, KindInput& input, const std::string& g
   chooser.get = [&input]() -> std::vector<std::string> {
     return {!input.shown_name.empty() ? input.shown_name : input.name.empty() ? input.usual_name() : input.name};
   };
-  // Where a key's default depends on the kind, the option's is that of the usual kind, or else of the first.
+  // Defaults in help are those of the usual kind, if it has the field.
   std::vector<KindHelp> kinds = chooser.kinds;
   std::ranges::stable_partition(kinds, [&](const KindHelp& kind) { return kind.name == chooser.initial; });
   add(std::move(chooser));
@@ -199,15 +202,24 @@ const Option* OptionTable::find_key(const std::string& kind_option, std::string_
   return nullptr;
 }
 
+const Option* OptionTable::find_setting(std::string_view key) const {
+  const auto is_it = [&](const Option& o) {
+    return !o.is_named && o.field.option() == o.kind_option + "." + dashed(key);
+  };
+  const auto at = std::ranges::find_if(options_, is_it);
+  return at == options_.end() ? nullptr : &*at;
+}
+
 namespace {
 
-// "--optimizer adamw:beta2=X", for a setting that has no short name.
+// "--optimizer adamw:beta2=X", for a setting that has no short name. A flag has the value that is not its default.
 std::string as_setting(const Option& option, const OptionTable& table) {
   const std::string key = option.field.option().substr(option.kind_option.size() + 1);
   for (const KindHelp& kind : table.find(option.kind_option)->kinds) {
     for (const FieldText& field : kind.fields) {
       if (field.field.option() != key) continue;
-      return concatenate("--", option.kind_option, " ", kind.name, ":", key, "=", option.placeholder);
+      const std::string value = field.text == "true" ? "false" : field.text == "false" ? "true" : option.placeholder;
+      return concatenate("--", option.kind_option, " ", kind.name, ":", key, "=", value);
     }
   }
   return "--" + option.kind_option;

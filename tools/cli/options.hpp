@@ -92,6 +92,8 @@ class OptionTable {
 
   // The option of a key of a kind's option: "layers", "arch.cell"; null when no kind has it.
   const Option* find_key(const std::string& kind_option, std::string_view key) const;
+  // The first option of a key without a short name: "arch.cell" for cell; null when there is none.
+  const Option* find_setting(std::string_view key) const;
 
   // "; did you mean --layers?" for an unknown --layer or layer, and for a misspelled one; "; it is called --layers"
   // for a former name or another tool's; or "" when no option is similar.

@@ -20,22 +20,24 @@ int run(int argc, char** argv, const About& about, const std::function<int(const
 }  // namespace detail
 
 // Calls body(arguments), which may return an exit status (75, exit_status_of(signal)), and returns the exit status of
-// the process. An exception is printed as "tool: message" on standard error; the status is then Error::exit_status(),
-// or 1, unless the tool has one status for all failures.
-// Before that it may restart the process once with OPENBLAS_CORETYPE set to a faster kernel: OpenBLAS reads the
-// variable only when it is loaded. Signals leave no temporary file behind (signals.hpp). SIGPIPE is ignored, so that a
-// closed standard error does not stop training; if standard output is closed, the process ends by SIGPIPE after
-// cleaning up.
+// the process. An exception is printed as "tool: message" on standard error, with options for the fields that the
+// message names (fields_as_options.hpp); the status is then Error::exit_status(), or 1, unless the tool has one status
+// for all failures. Before that it may restart the process once with OPENBLAS_CORETYPE set to a faster kernel: OpenBLAS
+// reads the variable only when it is loaded. Signals leave no temporary file behind (signals.hpp). SIGPIPE is ignored,
+// so that a closed standard error does not stop training; if standard output is closed, the process ends by SIGPIPE
+// after cleaning up.
 template <class Body>
 int run(int argc, char** argv, const About& about, const Body& body) {
   return detail::run(argc, argv, about, [&](const std::vector<std::string>& words) -> int {
     Arguments arguments(about, words);
-    if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Arguments&>>) {
-      body(arguments);
-      return 0;
-    } else {
-      return body(arguments);
-    }
+    return with_rendered_errors(arguments, [&]() -> int {
+      if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Arguments&>>) {
+        body(arguments);
+        return 0;
+      } else {
+        return body(arguments);
+      }
+    });
   });
 }
 

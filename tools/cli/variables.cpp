@@ -67,7 +67,7 @@ std::vector<Setting> expanded(const std::vector<Setting>& settings, const Option
       for (const auto& [key, text] : parts.settings) {
         const Option* const own = table.find_key(setting.name, key);
         if (own == nullptr) throw UsageError(unknown_key(option.kinds, parts.name, key));
-        all.push_back({own->field.option(), text, setting.where, true});
+        all.push_back({own->field.option(), text, setting.where, dashed(key)});
       }
     } catch (const UsageError& error) {
       throw UsageError(setting.where + ": " + error.what());
@@ -103,7 +103,7 @@ std::vector<std::string> Variables::store(const std::vector<Setting>& settings) 
   for (const auto& [name, all] : by_name) {
     const Option& option = *table_.find(name);
     if (all.size() > 1 && option.kind != OptionKind::list) {
-      const bool of_kind = std::ranges::any_of(all, [](const Setting* setting) { return setting->of_kind; });
+      const bool of_kind = std::ranges::any_of(all, [](const Setting* setting) { return setting->of_kind(); });
       for (const Setting* setting : all) {
         check<UsageError>(!of_kind || setting->text == all.front()->text, "--", name, " ", all.front()->text, " and ",
                           setting->text, " disagree; give one of them");
@@ -116,7 +116,8 @@ std::vector<std::string> Variables::store(const std::vector<Setting>& settings) 
     try {
       po::store(one, values_);
     } catch (const UsageError& error) {
-      throw UsageError(all.back()->where + ": " + error.what());
+      const std::string key = all.back()->of_kind() ? all.back()->key + ": " : "";
+      throw UsageError(all.back()->where + ": " + key + error.what());
     }
   }
   return repeated;

@@ -16,7 +16,9 @@ struct Setting {
   std::string name;      // of the option, dashed
   std::string text;      // flags have "true" or "false"
   std::string where;     // "--layers", "HEDDLE_PRETRAIN_LAYERS", "run.ini:3: layers"
-  bool of_kind = false;  // stood after the name of a kind, rnn:layers=2
+  std::string key = {};  // as it stood after the name of a kind, rnn:layers=2; "" elsewhere
+
+  bool of_kind() const { return !key.empty(); }
 };
 
 // The settings, with those after the names of kinds, --arch rnn:layers=2, as settings of their own. Throws UsageError,

@@ -92,7 +92,7 @@ int VerbTool::call(const Verb& verb, const std::vector<std::string>& words) cons
   };
   try {
     Arguments arguments(about, words);
-    return verb.body(arguments);
+    return with_rendered_errors(arguments, [&] { return verb.body(arguments); });
   } catch (const UnknownOption& error) {
     throw UsageError(explanation(error, verb));
   }

@@ -7,6 +7,7 @@
 #include "tools/finetune/ensemble.hpp"
 #include "tools/finetune/tuning.hpp"
 #include "tools/training/files.hpp"
+#include "tools/training/resolve_options.hpp"
 
 using namespace heddle;
 
@@ -62,9 +63,9 @@ void show(FinetuneOptions& options, const cli::Arguments& arguments) {
   const RunSpec spec = resolved(options.learning, defaults_of(options, arguments), arguments);
   if (options.begins_new()) options.arch.show(options.arch.resolved(spec.model, "arch"));
   if (spec.objective) options.learning.objective.show(*spec.objective);
+  options.learning.training = spec.training;
   options.learning.optimizer.show(spec.optimizer);
   options.learning.schedule.show(spec.schedule);
-  options.learning.training = spec.training;
 }
 
 }  // namespace

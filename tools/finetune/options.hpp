@@ -7,9 +7,13 @@
 #include "libcore/models/architecture.hpp"
 #include "tools/cli/kind_choice.hpp"
 #include "tools/training/run_options.hpp"
+#include "tools/training/run_spec.hpp"
 #include "tools/training/tuning_spec.hpp"
 
 namespace heddle {
+
+// What a run that tunes this model is where its command line says nothing.
+RunSpec tuning_defaults(const models::ModelConfig& model);
 
 struct FinetuneOptions : RunOptions {
   std::string from, ensemble, tokenizer;
@@ -55,8 +59,16 @@ struct FinetuneOptions : RunOptions {
     visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);
   }
 
-  // The defaults of fine-tuning.
-  FinetuneOptions();
+  FinetuneOptions() {
+    control.checkpoint_every = {};
+    learning.has_average = false;  // one gained nothing in fine-tuning
+    learning.objective_help = "with --task lm or translate, " + learning.objective_help;
+    const RunSpec usual = tuning_defaults({});
+    learning.optimizer =
+        cli::KindChoice<training::OptimizerSettings>(learning.optimizer.short_names(), usual.optimizer);
+    learning.schedule = cli::KindChoice<training::ScheduleSettings>(learning.schedule.short_names(), usual.schedule);
+    learning.training = usual.training;
+  }
 };
 
 }  // namespace heddle

@@ -29,11 +29,14 @@ void refuse_for_labelled(models::Task task, const cli::Arguments& arguments) {
 
 }  // namespace
 
+void check_suits_new_model(const TuningSpec& tuning) {
+  check<UsageError>(!models::has_own_head(tuning.task), "--task ", to_text(tuning.task),
+                    ": new models for it are made by pretrain; give --from MODEL");
+  check<UsageError>(!tuning.adapts(), "--lora-rank: adapters belong to a trained model; give --from MODEL");
+}
+
 NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& spec, const cli::Arguments& arguments) {
   const models::Task kind = spec.tuning->task;
-  check<UsageError>(!models::has_own_head(kind), "--task ", to_text(kind),
-                    ": new models for it are made by pretrain; give --from MODEL");
-  check<UsageError>(!spec.tuning->adapts(), "--lora-rank: adapters belong to a trained model; give --from MODEL");
   const std::string arch = spec.model.arch();
   check<UsageError>(models::architecture(arch).plays(models::ContextualVectors::what), "--arch ", arch,
                     ": gives no vectors for --task ", to_text(kind), "; choose ",

@@ -50,6 +50,9 @@ struct NewModelTask {
   models::ModelConfig config;
   text::Tokenizer tokenizer;
 };
+// Throws UsageError for a task that a new model does not learn, and for adapters.
+void check_suits_new_model(const TuningSpec& tuning);
+
 NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& spec, const cli::Arguments& arguments);
 
 }  // namespace heddle

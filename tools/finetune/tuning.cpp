@@ -1,4 +1,5 @@
 #include "tools/finetune/tuning.hpp"
+#include "tools/training/resolve_options.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -128,16 +129,6 @@ RunSpec tuning_defaults(const models::ModelConfig& model) {
   return spec;
 }
 
-FinetuneOptions::FinetuneOptions() {
-  const RunSpec defaults = tuning_defaults({});
-  learning.optimizer.set_usual(defaults.optimizer);
-  learning.schedule.set_usual(defaults.schedule);
-  learning.training = defaults.training;
-  learning.has_average = false;  // one gained nothing in fine-tuning
-  learning.objective_help = "with --task lm or translate, " + learning.objective_help;
-  control.checkpoint_every = {};
-}
-
 RunSpec suited(RunSpec spec, const models::FromScratch& scratch) {
   spec.optimizer = training::OptimizerChoice::from(scratch.optimizer);
   spec.training.learning_rate = scratch.learning_rate;
@@ -187,6 +178,7 @@ void Finetuning::settle_tuned_model(RunSpec& spec) const {
 }
 
 void Finetuning::settle_new_model(RunSpec& spec) const {
+  check_suits_new_model(*spec.tuning);
   spec.model = options_.arch.resolved(spec.model, "arch");
   if (spec.tuning->dropout >= 0) spec.model->dropout = spec.tuning->dropout;
   spec.model->spell_out();

@@ -14,9 +14,7 @@
 
 namespace heddle {
 
-// What a run that tunes this model is where its command line says nothing.
-RunSpec tuning_defaults(const models::ModelConfig& model);
-// The same of a new model, with what suits its architecture.
+// tuning_defaults() of a new model, with what suits its architecture.
 RunSpec suited(RunSpec spec, const models::FromScratch& scratch);
 
 // Throws UsageError for adapters of matrices and parts to freeze that the model does not have, and where nothing is

@@ -5,6 +5,7 @@
 #include "tools/pretrain/pretraining.hpp"
 #include "tools/pretrain/variants.hpp"
 #include "tools/training/files.hpp"
+#include "tools/training/resolve_options.hpp"
 
 using namespace heddle;
 
@@ -24,6 +25,7 @@ void show(PretrainOptions& options, const cli::Arguments& arguments) {
   const RunSpec spec = resolved(options.learning, pretraining_defaults(arguments), arguments);
   options.model.arch.show(described_model(options.model, spec.model));
   if (spec.objective) options.learning.objective.show(*spec.objective);
+  options.learning.training = spec.training;
   options.learning.optimizer.show(spec.optimizer);
   options.learning.schedule.show(spec.schedule);
 }

@@ -16,7 +16,7 @@ struct ModelOptions {
   std::string preset;
   cli::KindChoice<models::CommonConfig> arch{{"layers", "width", "heads", "kv_heads", "ffn_width", "positions",
                                               "attention", "context", "sequence_length", "dropout", "vocab_size"},
-                                             KindOf<models::CommonConfig>()};
+                                             kinds<models::CommonConfig>().all.front().name};
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

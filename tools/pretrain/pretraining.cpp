@@ -39,15 +39,11 @@ class PretrainTrial : public Trial {
 }  // namespace
 
 RunSpec pretraining_defaults(const cli::Arguments& arguments) {
-  return {.tool = "pretrain",
-          .model = {},
-          .objective = {},
-          .optimizer = {},
-          .schedule = {},
-          .training = {},
-          .selection = {},
-          .seed = arguments.common().seed,
-          .tuning = {}};
+  RunSpec spec;
+  spec.tool = "pretrain";
+  spec.training.learning_rate = training::automatic_rate;
+  spec.seed = arguments.common().seed;
+  return spec;
 }
 
 namespace {
@@ -102,7 +98,7 @@ void Pretraining::settle(RunSpec& spec) const {
   training::check_suits(*spec.objective, *model);
   training::TrainingOptions& training = spec.training;
   if (training.learning_rate == training::automatic_rate) {
-    training.learning_rate = training::TrainingOptions().learning_rate;
+    training.learning_rate = spec.optimizer->usual_rate();
   }
   check<UsageError>(training.steps > 0 || training.epochs > 0, "--steps auto needs --epochs");
 }

@@ -1,4 +1,4 @@
-// The options of a training run that pretrain and finetune share. run_spec.hpp resolves them.
+// The options of a training run that pretrain and finetune share. resolve_options.hpp makes a run of them.
 #pragma once
 
 #include <string>
@@ -38,6 +38,9 @@ struct LearningOptions {
   cli::KindChoice<training::ScheduleSettings> schedule{{"warmup"}, training::ScheduleChoice()};
   training::TrainingOptions training;
   SelectionOptions selection;
+  // As tools begin: with a rate that suits.
+  LearningOptions() { training.learning_rate = training::automatic_rate; }
+
   bool has_average = true;  // whether there is an option for a moving average of the weights
   std::string objective_help = "what to predict; by default the first that fits the model and --train";
 

@@ -6,16 +6,6 @@ namespace heddle {
 
 namespace {
 
-// Steps or epochs: the one that the user set replaces the other.
-void settle_length(training::TrainingOptions& training, const cli::Arguments& arguments) {
-  const bool by_steps = arguments.given("steps") && training.steps > 0;
-  const bool by_epochs = arguments.given("epochs") && training.epochs > 0;
-  check<UsageError>(!by_steps || !by_epochs,
-                    "--steps and --epochs both set the length of the training; give one of them");
-  if (by_steps) training.epochs = 0;
-  if (by_epochs) training.steps = 0;
-}
-
 // A value of a run, for comparisons: a kind, or a field; `of` is the section.
 struct Entry {
   std::string of, name, text;
@@ -42,9 +32,13 @@ class EntryCollector {
   }
 };
 
+// The task's come first, since some of the others follow from them: a dropout, what is selected.
 std::vector<Entry> entries_of(const RunSpec& spec) {
   EntryCollector collector;
-  visit_fields(spec, collector);
+  RunSpec others = spec;
+  others.tuning.reset();
+  if (spec.tuning) visit_fields(*spec.tuning, collector);
+  visit_fields(std::as_const(others), collector);
   return std::move(collector.entries);
 }
 
@@ -60,26 +54,6 @@ training::TrainingConfig RunSpec::config(PrecisionChoice computed, Index checkpo
   return config;
 }
 
-RunSpec resolved(const LearningOptions& options, const RunSpec& base, const cli::Arguments& arguments) {
-  RunSpec spec = base;
-  take_given(spec.training, options.training, arguments);
-  take_given(spec.selection, options.selection, arguments);
-  settle_length(spec.training, arguments);
-  if (options.objective.is_given()) {
-    const bool is_named = !options.objective.name.empty();
-    check<UsageError>(is_named || base.objective, "--objective: settings without a name; write NAME:KEY=VALUE,…");
-    spec.objective = options.objective.resolved(base.objective.value_or(training::ObjectiveChoice()), "objective");
-    spec.objective->check();
-  }
-  spec.optimizer = options.optimizer.resolved(base.optimizer, "optimizer");
-  spec.schedule = options.schedule.resolved(base.schedule, "schedule");
-  if (arguments.given("seed")) spec.seed = arguments.common().seed;
-  check<UsageError>(
-      !arguments.given("batch_size") || !spec.objective || (*spec.objective)->batch_tokens() == 0,
-      "--batch-size and batch-tokens of --objective both set the size of a micro-batch; give one of them");
-  return spec;
-}
-
 std::vector<Difference> differences(const RunSpec& now, const RunSpec& then) {
   const std::vector<Entry> before = entries_of(then);
   std::vector<Difference> differences;
@@ -90,8 +64,7 @@ std::vector<Difference> differences(const RunSpec& now, const RunSpec& then) {
     const std::string text = old == before.end() ? "" : old->text;
     if (text == entry.text || entry.of == changed_kind) continue;
     if (!entry.of.empty() && entry.name.empty()) changed_kind = entry.of;
-    const std::string field =
-        entry.name.empty() || entry.of.empty() ? entry.of + entry.name : entry.of + "." + entry.name;
+    const std::string& field = entry.name.empty() ? entry.of : entry.name;
     differences.push_back({field, shown(text), shown(entry.text), entry.may_change});
   }
   return differences;

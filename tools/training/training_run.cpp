@@ -1,4 +1,5 @@
 #include "tools/training/training_run.hpp"
+#include "tools/training/resolve_options.hpp"
 
 #include "tools/cli/refuse.hpp"
 #include "tools/training/choose_precision.hpp"

@@ -255,7 +255,7 @@ TEST_CASE("cost: a cache of grouped heads is smaller, and more sequences share t
 
 TEST_CASE("cost: what a model cannot hold, and steps that are too large, are refused") {
   CHECK_THROWS_WITH_AS(cost_of(testing::decoder(small), {.time = 17}),
-                       "--time 17 is more than the 16 positions of the model", UsageError);
+                       "`time` = 17 is more than the 16 positions of the model", UsageError);
   CHECK_THROWS_AS(cost_of(testing::decoder(small), {.batch_size = Trial::most_tokens / 16 + 1}), UsageError);
 }
 

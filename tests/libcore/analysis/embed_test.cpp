@@ -83,7 +83,7 @@ TEST_CASE("embed: the layers of a model are its embeddings, what its blocks give
     CHECK(chosen_layers({all_layers}, 1, 3) == std::set<Index>{1, 2, 3});
     CHECK(chosen_layers({-1, 1, -3}, 1, 3) == std::set<Index>{1, 3});
     CHECK_THROWS_AS(chosen_layers({-4}, 1, 3), UsageError);
-    CHECK_THROWS_WITH_AS(layer({3}), "--layer 3: the model has layers 0 to 2, or from the last one -1 to -3",
+    CHECK_THROWS_WITH_AS(layer({3}), "`layer` = 3: the model has layers 0 to 2, or from the last one -1 to -3",
                          UsageError);
     CHECK_THROWS_AS(layer({-4}), UsageError);
   }

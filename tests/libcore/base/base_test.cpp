@@ -4,6 +4,7 @@
 
 #include "libcore/base/base64.hpp"
 #include "libcore/base/error.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/random.hpp"
 #include "libcore/base/strings.hpp"
@@ -122,13 +123,45 @@ TEST_CASE("visit: ranges are checked through sections, and enumerations have nam
   Outer outer;
   CHECK_NOTHROW(check_ranges(outer));
   outer.inner.rate = 0;
-  CHECK_THROWS_WITH_AS(check_ranges(outer), "rate = 0 must be more than 0 and at most 1", UsageError);
+  CHECK_THROWS_WITH_AS(check_ranges(outer), "`rate` = 0 must be more than 0 and at most 1", UsageError);
   outer = {.count = 11, .inner = {}};
-  CHECK_THROWS_WITH_AS(check_ranges(outer, "x: "), "x: count = 11 must be from 1 to 10", UsageError);
+  CHECK_THROWS_WITH_AS(check_ranges(outer, "x: "), "x: `count` = 11 must be from 1 to 10", UsageError);
   CHECK(to_text(Colour::dark_blue) == "dark-blue");
   CHECK(from_text<Colour>("red") == Colour::red);
   CHECK_THROWS_WITH_AS(from_text<Colour>("darkblue"),
                        "'darkblue' is not one of red, dark-blue; did you mean 'dark-blue'?", UsageError);
+}
+
+TEST_CASE("field names: files have them without backquotes, and other backquotes stay") {
+  CHECK(plain_field_names("`kv_heads` = 3 does not divide `heads` = 8 (`h2o`)\n`a`\t`b`") ==
+        "kv_heads = 3 does not divide heads = 8 (h2o)\na\tb");
+  CHECK(plain_field_names("`a b` `width`, `x` `y") == "`a b` width, x `y");
+  for (const char* none : {"", "width", "`", "``", "`width", "width`", "`Width`", "`2d`", "`_x`", "`a-b`", "`--x`",
+                           "`\u00e9`", "x`width`", "'`width`'", "\"`width`\""}) {
+    CAPTURE(none);
+    CHECK(plain_field_names(none) == none);
+    CHECK_FALSE(next_field_name(none, 0));
+  }
+  const std::string text = "a `b_2` c";
+  const auto found = next_field_name(text, 1);
+  REQUIRE(found);
+  CHECK(found->name == "b_2");
+  CHECK(text.substr(found->begin, found->end - found->begin) == "`b_2`");
+  CHECK_FALSE(next_field_name(text, found->begin + 1));
+}
+
+TEST_CASE("errors: a new message leaves kind and exit status") {
+  try {
+    try {
+      throw NumericError("`a` = 1");
+    } catch (Error& error) {
+      error.reword("a = 1");
+      throw;
+    }
+  } catch (const NumericError& error) {
+    CHECK(std::string(error.what()) == "a = 1");
+    CHECK(error.exit_status() == 3);
+  }
 }
 
 TEST_CASE("printable: what controls a terminal is shown as bytes") {

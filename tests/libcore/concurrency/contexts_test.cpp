@@ -79,7 +79,7 @@ TEST_CASE("contexts: scopes nest, and what they do not say stays") {
 }
 
 TEST_CASE("contexts: impossible ones are refused") {
-  CHECK_THROWS_WITH_AS(Context(0), "threads = 0 must be from 1 to 1024", UsageError);
+  CHECK_THROWS_WITH_AS(Context(0), "`threads` = 0 must be from 1 to 1024", UsageError);
   CHECK_THROWS_AS(Context(1025), UsageError);
   CHECK_THROWS_AS(chosen(PrecisionChoice::automatic), UsageError);
   if (bf16_is_supported()) return;

@@ -147,7 +147,7 @@ TEST_CASE("held-out tokens: the last ones of one document, and of documents that
   }
   CHECK_THROWS_WITH_AS(
       hold_out_tokens(NumberedDocuments({4}), tenth),
-      "documents: 4 tokens are too few to hold out 10% for validation; give more text, or --valid FILE", DataError);
+      "documents: 4 tokens are too few to hold out 10% for validation; give more text, or `valid` = FILE", DataError);
 }
 
 TEST_CASE("tokens of ranges: read across ranges from anywhere") {

@@ -42,7 +42,7 @@ TEST_CASE("label set: long labels are cut in messages, and one that is a sentenc
   const std::string sentence = "this is no label but " + std::string(50, 'c');
   const std::string says = "x.tsv:3: unknown label 'this is no label but " + std::string(19, 'c') +
                            "…'; the model has " + std::string(40, 'a') +
-                           "…, b; if it is a text, the columns are swapped: --label-column and --text-column name them";
+                           "…, b; if it is a text, the columns are swapped: `label_column` and `text_column` name them";
   CHECK_THROWS_WITH_AS(labels.id(sentence, "x.tsv", 3), says.c_str(), DataError);
 }
 

@@ -119,27 +119,27 @@ TEST_CASE("masking: the number of pieces is 15 % of those that are not special, 
       std::vector<TokenId> tokens(static_cast<std::size_t>(length) + 3, 5);
       tokens.front() = 996;
       tokens.back() = tokens[tokens.size() / 2] = 997;
-      CHECK(mask_tokens(tokens, plain_masking, {.mask_probability = 0.15}, RandomStream(1, 2, step)).positions.size() ==
+      CHECK(mask_tokens(tokens, plain_masking, {.probability = 0.15}, RandomStream(1, 2, step)).positions.size() ==
             expected);
     }
   }
   for (const auto& [probability, expected] : std::vector<std::pair<double, std::size_t>>{{0.34, 3}, {0.36, 4}}) {
     std::vector<TokenId> ten(10, 5);
-    CHECK(mask_tokens(ten, plain_masking, {.mask_probability = probability}, RandomStream(1, 2)).positions.size() ==
+    CHECK(mask_tokens(ten, plain_masking, {.probability = probability}, RandomStream(1, 2)).positions.size() ==
           expected);
   }
 }
 
 TEST_CASE("masking: at least one piece, and none where all are special") {
   std::vector<TokenId> tokens{996, 5, 997};
-  const Masked one = mask_tokens(tokens, plain_masking, {.mask_probability = 0.01}, RandomStream(1, 2));
+  const Masked one = mask_tokens(tokens, plain_masking, {.probability = 0.01}, RandomStream(1, 2));
   CHECK(one.positions == std::vector<Index>{1});
   CHECK(one.targets == std::vector<TokenId>{5});
   std::vector<TokenId> special{996, 997, 998, 999};
   CHECK(mask_tokens(special, plain_masking, {}, RandomStream(1, 2)).positions.empty());
   CHECK(special == std::vector<TokenId>{996, 997, 998, 999});
   std::vector<TokenId> all{1, 2, 3};
-  CHECK(mask_tokens(all, plain_masking, {.mask_probability = 1}, RandomStream(1, 2)).positions ==
+  CHECK(mask_tokens(all, plain_masking, {.probability = 1}, RandomStream(1, 2)).positions ==
         std::vector<Index>{0, 1, 2});
 }
 
@@ -154,7 +154,7 @@ TEST_CASE("masking: whole words are chosen whole") {
   for (std::uint64_t step = 0; step < 200; ++step) {
     for (const bool whole : {true, false}) {
       std::vector<TokenId> tokens = text;
-      const MaskingOptions options{.mask_probability = 0.4, .whole_words = whole};
+      const MaskingOptions options{.probability = 0.4, .whole_words = whole};
       const std::set<Index> chosen =
           set_of(mask_tokens(tokens, vocabulary, options, RandomStream(1, 2, step)).positions);
       CHECK(chosen.size() <= 4);
@@ -178,7 +178,7 @@ TEST_CASE("masking: a word that exceeds the number is passed over, and others ma
   Index with_long = 0;
   for (std::uint64_t step = 0; step < 200; ++step) {
     std::vector<TokenId> tokens = text;
-    const MaskingOptions options{.mask_probability = 0.44, .whole_words = true};
+    const MaskingOptions options{.probability = 0.44, .whole_words = true};
     const std::set<Index> chosen =
         set_of(mask_tokens(tokens, MaskVocabulary(tokenizer, "test"), options, RandomStream(1, 2, step)).positions);
     CHECK(chosen.size() == 4);
@@ -193,7 +193,7 @@ TEST_CASE("masking: what replaces a token is any ordinary one, each as probable"
   double all = 0;
   for (std::uint64_t step = 0; step < 500; ++step) {
     std::vector<TokenId> tokens(100, 5);
-    mask_tokens(tokens, plain_masking, {.mask_probability = 1}, RandomStream(1, 2, step));
+    mask_tokens(tokens, plain_masking, {.probability = 1}, RandomStream(1, 2, step));
     for (const TokenId token : tokens) {
       if (token == 998 || token == 5) continue;
       REQUIRE(token < 996);
@@ -236,8 +236,8 @@ TEST_CASE("masking: a tokenizer without the special tokens is refused with advic
   const text::Tokenizer tokenizer(model);
   CHECK_THROWS_WITH_AS(
       MaskVocabulary(tokenizer, "train.h5"),
-      "train.h5: its tokenizer lacks the special tokens of an encoder; train one with tokenize --train "
-      "--model wordpiece, or with --special-tokens '[PAD],[CLS],[SEP],[MASK]'",
+      "train.h5: its tokenizer lacks the special tokens of an encoder; train one of the kind wordpiece, "
+      "or with `special_tokens` = '[PAD],[CLS],[SEP],[MASK]'",
       DataError);
 }
 

@@ -89,7 +89,7 @@ TEST_CASE("span corruption: source and target, interleaved at the sentinels, are
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     const RandomStream stream(seed, 1);
     const auto length = static_cast<Index>(stream.below(0, 300));
-    const NoiseOptions options{.noise_density = 0.05 + 0.9 * stream.uniform(4),
+    const NoiseOptions options{.density = 0.05 + 0.9 * stream.uniform(4),
                                .mean_span_length = 4 + 4 * stream.uniform(5)};
     const auto text = random_words(length, seed);
     const TokenPair pair = corrupt(text, plain_noise, options, stream);
@@ -141,9 +141,9 @@ TEST_CASE("span corruption: the numbers of noise tokens and spans are those of S
     CHECK_FALSE(is_sentinel(pair.source.front()));  // the rest comes first
     CHECK(is_sentinel(pair.source.back()));
   }
-  CHECK(span_counts(10, {.noise_density = 1}).noise == 9);
-  CHECK(span_counts(10, {.noise_density = 0.9, .mean_span_length = 1}).spans == 1);  // one token is left
-  CHECK(span_counts(100, {.noise_density = 0.5, .mean_span_length = 5}).spans == 10);
+  CHECK(span_counts(10, {.density = 1}).noise == 9);
+  CHECK(span_counts(10, {.density = 0.9, .mean_span_length = 1}).spans == 1);  // one token is left
+  CHECK(span_counts(100, {.density = 0.5, .mean_span_length = 5}).spans == 10);
   const auto long_text = random_words(3000, 1);
   CHECK_THROWS_AS(corrupt(long_text, plain_noise, {}, RandomStream(1, 1)), DataError);  // 150 spans
 }
@@ -169,7 +169,7 @@ TEST_CASE("span corruption: rolled noise is anywhere, and still restores the tex
 
 TEST_CASE("span corruption: every split of noise and rest has the same probability") {
   // Of 9 tokens 4 are noise in 2 spans: 3 splits of the noise and 4 of the rest.
-  const NoiseOptions options{.noise_density = 0.45, .mean_span_length = 2};
+  const NoiseOptions options{.density = 0.45, .mean_span_length = 2};
   const auto text = random_words(9, 5);
   std::map<std::vector<TokenId>, int> seen;
   constexpr int draws = 12000;
@@ -285,7 +285,7 @@ TEST_CASE("infilling: permuted sentences are the same sentences, in another orde
   const std::vector<TokenId> ids = tokenizer.encode(text);
   std::map<std::string, int> orders;
   for (std::uint64_t step = 0; step < 2400; ++step) {
-    const NoiseOptions options{.noise = NoiseKind::infilling, .noise_density = 0.01};
+    const NoiseOptions options{.noise = NoiseKind::infilling, .density = 0.01};
     const TokenPair pair = corrupt(ids, vocabulary, options, RandomStream(2, 9, step));
     CHECK(pair.target == ids);
     const std::string source = tokenizer.decode(pair.source);
@@ -316,14 +316,14 @@ TEST_CASE("noise: a tokenizer without sentinels or mask token is refused with ad
   CHECK(with_sentinels.piece(text::sentinels_of(with_sentinels)[2]) == "<extra_id_2>");
   CHECK(NoiseVocabulary(with_sentinels, NoiseKind::spans, "x").sentinels == text::sentinels_of(with_sentinels));
   CHECK_THROWS_WITH_AS(NoiseVocabulary(with_sentinels, NoiseKind::infilling, "train.h5"),
-                       "train.h5: its tokenizer lacks a mask token, which infilling needs; train one with tokenize "
-                       "--train --special-tokens '<mask>'",
+                       "train.h5: its tokenizer lacks a mask token, which infilling needs; train one with "
+                       "`special_tokens` = '<mask>'",
                        DataError);
   text::Trainer bare({.kind = text::TokenizerKind::bpe, .vocab_size = 270});
   bare.add("some text");
   CHECK_THROWS_WITH_AS(
       NoiseVocabulary(text::Tokenizer(bare.finish()), NoiseKind::spans, "train.h5"),
       "train.h5: its tokenizer lacks the sentinels <extra_id_0>, <extra_id_1>, ... of span corruption; "
-      "train one with tokenize --train --sentinels 100",
+      "train one with `sentinels` = 100",
       DataError);
 }

@@ -171,7 +171,7 @@ TEST_CASE("noisy pairs: more spans than sentinels are refused with what to do") 
   CHECK_THROWS_WITH_AS(
       pairs_of(text, 2499, {}),
       "tokens in memory: 2499 tokens in a piece need 126 sentinels, and the tokenizer has 99; train it with "
-      "--sentinels 126, or use a smaller --sequence-length",
+      "`sentinels` = 126, or use a smaller `sequence_length`",
       DataError);
   CHECK(pairs_of(text, 1000, {}).size() == 3);
 }

@@ -106,7 +106,7 @@ TEST_CASE("held out pairs: the fraction of them, equal sources together, whateve
 TEST_CASE("held out pairs: too few are refused") {
   CHECK_THROWS_WITH_AS(hold_out_pairs(sample(3), {100'000}),
                        "pairs in memory: 3 pairs with 2 different sources are too few to hold out 10% for validation; "
-                       "give more pairs, or --valid FILE",
+                       "give more pairs, or `valid` = FILE",
                        DataError);
 }
 

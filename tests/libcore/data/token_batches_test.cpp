@@ -97,7 +97,7 @@ TEST_CASE("training windows: the shortest corpus has one window, a shorter one i
   CHECK_THROWS_WITH_AS(
       data::TrainingWindows(short_by_one, 16, 1),
       "tokens in memory: 16 tokens are fewer than the 17 that a window of 16 needs; use more text, or a "
-      "model of a smaller --sequence-length",
+      "model of a smaller `sequence_length`",
       DataError);
 }
 

@@ -208,13 +208,9 @@ TEST_CASE("bilm: micro-batches add up to the step's loss, and an evaluation pred
   for (Index i = 0; i < 200; ++i) text.push_back(static_cast<TokenId>(i * i % vocabulary));
   const data::TokensInMemory tokens(text, vocabulary);
   training::TrainingConfig settings;
-  const auto objective = training::make_objective("auto", {.model = *model,
-                                                           .train = {.text = &tokens},
-                                                           .valid = {.text = &tokens},
-                                                           .masking = {},
-                                                           .noise = {},
-                                                           .pairs = {},
-                                                           .config = settings});
+  const auto objective = training::make_objective(
+      training::objective_for(*model, training::DataKind::text),
+      {.model = *model, .train = {.text = &tokens}, .valid = {.text = &tokens}, .config = settings});
   const auto whole = objective->batch(0, 4), first = objective->batch(0, 1), rest = objective->batch(1, 3);
   training::Counts counts = first.counts;
   counts += rest.counts;
@@ -236,16 +232,16 @@ TEST_CASE("bilm: generates nothing, and is named by what it does where it is ref
   const auto model = models::make_model(variations().front().config, 1);
   CHECK_THROWS_WITH_AS(models::require<models::Generator>(*model, "generate", "b.h5"),
                        "b.h5: is of the architecture bilm, which predicts each token from those before it and from "
-                       "those after it; generate needs a model that generates text (pretrain --arch decoder or "
-                       "encoder-decoder or lstm or rnn)",
+                       "those after it; generate needs a model that generates text, of the architecture decoder or "
+                       "encoder-decoder or lstm or rnn",
                        DataError);
   models::ModelConfig config = variations()[1].config;
   Set set;
   set.texts = {{"cell", "cho"}};
   config.visit_own(set);
-  CHECK_THROWS_WITH_AS(models::make_model(config, 1),
-                       "projection: the cell cho has a gate before its product; leave it out, or choose another cell",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      models::make_model(config, 1),
+      "`projection`: the cell cho has a gate before its product; leave it out, or choose another `cell`", UsageError);
 }
 
 }  // namespace bilm_tests

@@ -183,7 +183,7 @@ TEST_CASE("decoder: sequences beyond the context, ids outside the vocabulary and
   CHECK_THROWS_AS(model.start({1, 9}), DataError);
   models::DecoderConfig config = small_decoder_config;
   config.heads = 5;
-  CHECK_THROWS_WITH_AS(models::Decoder(config, 0), "width = 12 is not divisible by heads = 5", UsageError);
+  CHECK_THROWS_WITH_AS(models::Decoder(config, 0), "`width` = 12 is not divisible by `heads` = 5", UsageError);
   config = small_decoder_config;
   config.vocab_size = 0;
   CHECK_THROWS_AS(models::Decoder(config, 0), UsageError);

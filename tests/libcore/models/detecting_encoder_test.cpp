@@ -111,9 +111,7 @@ TEST_CASE("detecting encoder: gradients of both losses match finite differences,
     const training::ReplacedTokens text = replaced_in(model, batch);
     check_gradients(model.parameters(), [&] { return fixed_loss(model, batch, text, 5); });
     // The loss of the objective is the same, and so are its gradients: none flow through the replacements.
-    const auto loss = [&] {
-      return training::detection_loss(model, batch, pass, training::counts_of(batch), {.detection_weight = 5}, 0.1);
-    };
+    const auto loss = [&] { return training::detection_loss(model, batch, pass, training::counts_of(batch), 5, 0.1); };
     CHECK(loss().value()[0] == doctest::Approx(fixed_loss(model, batch, text, 5).value()[0]).epsilon(1e-12));
     const Gradients all = gradients_of(model, loss);
     const Gradients fixed = gradients_of(model, [&] { return fixed_loss(model, batch, text, 5); });
@@ -141,7 +139,7 @@ TEST_CASE("detecting encoder: the loss of detection is that of a loop over all t
   }
   const auto counts = training::counts_of(batch);
   const double masked = training::masked_loss(model, batch, pass, counts, 0).value()[0];
-  const double loss = training::detection_loss(model, batch, pass, counts, {}, 0).value()[0];
+  const double loss = training::detection_loss(model, batch, pass, counts, 50, 0).value()[0];
   CHECK(loss == doctest::Approx(masked + 50 * detection).epsilon(1e-10));
 }
 

@@ -219,9 +219,9 @@ TEST_CASE("encoder: what does not go together is refused") {
     }
     return std::string("nothing was thrown");
   };
-  CHECK(message([](auto& c) { c.next_sentence = true; }) == "next_sentence needs a pooler and at least 2 segments");
+  CHECK(message([](auto& c) { c.next_sentence = true; }) == "`next_sentence` needs a pooler and at least 2 segments");
   CHECK(message([](auto& c) { c.positions = "none:offset=2"; }) ==
-        "positions: none has no setting 'offset' (it has none)");
+        "`positions`: none has no setting 'offset' (it has none)");
   const models::Encoder model(small_encoder_config, 0);
   CHECK_THROWS_WITH_AS(model.hidden({TokenIds(Shape{1, 2}), {}, {0, 1}}), "the model has no embeddings of segments",
                        DataError);

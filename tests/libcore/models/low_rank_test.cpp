@@ -63,10 +63,11 @@ TEST_CASE("adapters: a model without the matrices that they are for is refused")
   models::DecoderConfig config = small_decoder_config;
   config.projections = "narrow";
   const LowRankOptions options{2, 16, "query,value", 0}, output{2, 16, "query,output", 0};
-  CHECK_THROWS_WITH_AS(check_adapters(models::Decoder(config, adapted(options)).parameters(), options),
-                       "--lora-targets query,value: this model has no such matrices, or has narrow ones, which take no "
-                       "adapters; name others, such as output,up,down",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      check_adapters(models::Decoder(config, adapted(options)).parameters(), options),
+      "`lora_targets` = query,value: this model has no such matrices, or has narrow ones, which take no "
+      "adapters; name others, such as output,up,down",
+      UsageError);
   CHECK_NOTHROW(check_adapters(models::Decoder(config, adapted(output)).parameters(), output));
   CHECK_NOTHROW(check_adapters(models::Decoder(config, 3).parameters(), {}));
 }

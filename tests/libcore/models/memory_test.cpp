@@ -104,7 +104,7 @@ TEST_CASE("memory: every attention variant of decoders reads earlier positions a
     models::DecoderConfig config = config_of("alibi", "pre", 5);
     config.attention = variant.name;
     try {
-      config.check(models::Naming::fields);
+      models::ModelConfig(config).check();
     } catch (const UsageError&) {
       continue;  // not for decoders, or without a window
     }
@@ -125,8 +125,8 @@ TEST_CASE("memory: positions that begin anew in each window do not continue a te
     models::DecoderConfig config = config_of(positions, "post", 4);
     config.context = 0;
     CHECK_THROWS_WITH_AS(
-        config.check(models::Naming::options),
-        doctest::Contains(("--memory = 4: --positions " + positions + " begin anew in each window").c_str()),
+        models::ModelConfig(config).check(),
+        doctest::Contains(("`memory` = 4: `positions` = " + positions + " begin anew in each window").c_str()),
         UsageError);
   }
 }

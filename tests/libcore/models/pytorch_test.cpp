@@ -186,12 +186,11 @@ TEST_CASE("pytorch: AdamW with a learning rate for each layer") {
       start.trained_at([&](std::string_view name) { return file["rates"].at(std::string(name)).get<double>(); }));
   const Scope scope(parameters, "");
   for (const auto& [name, rate] : file["rates"].items()) scope.parameter(name, {2, 3}, Initializer::ones(), Decay::yes);
-  training::OptimizerOptions options;
-  options.beta1 = given["beta1"];
-  options.beta2 = given["beta2"];
-  options.epsilon = given["epsilon"];
-  options.weight_decay = given["weight_decay"];
-  const auto optimizer = training::make_optimizer(options, parameters);
+  training::OptimizerChoice adamw = training::OptimizerChoice::from("adamw");
+  for (const char* const key : {"beta1", "beta2", "epsilon", "weight_decay"}) {
+    adamw.set(key, format(given[key].get<double>()));
+  }
+  const auto optimizer = adamw->make(parameters);
   Index step = 0;
   for (const json& one : file["steps"]) {
     CAPTURE(step);

@@ -534,34 +534,35 @@ TEST_CASE("rnn: settings that exclude each other are refused") {
   using Config = models::RnnConfig;
   CHECK(refusal([](Config&) {}).empty());
   CHECK(refusal([](Config& config) { config.encoder_width = 7; }) ==
-        "encoder_width = 7 is not divisible by the 2 directions");
+        "`encoder_width` = 7 is not divisible by the 2 directions");
   CHECK(refusal([](Config& config) { config.reverse_source = true; }) ==
-        "reverse_source: a bidirectional encoder reads both ways");
+        "`reverse_source`: a bidirectional encoder reads both ways");
   CHECK(refusal([](Config& config) { config.source_attention = "dot"; }) ==
-        "encoder_width = 8 and width = 6 differ, so states and annotations have no dot product; use bilinear");
+        "`encoder_width` = 8 and `width` = 6 differ, so states and annotations have no dot product; use bilinear");
   CHECK(refusal([](Config& config) { config.context_vector = "every-step"; }) ==
-        "context_vector: with attention there is no fixed context vector");
+        "`context_vector`: with attention there is no fixed context vector");
   CHECK(refusal([](Config& config) { config.input_feeding = true; }) ==
-        "input_feeding needs dot or bilinear source_attention");
+        "`input_feeding` needs dot or bilinear `source_attention`");
   CHECK(refusal([](Config& config) {
           config.source_attention = "bilinear";
           config.readout = "state";
-        }) == "readout = state does not use what the decoder attends to");
+        }) == "`readout` = state does not use what the decoder attends to");
   CHECK(refusal([](Config& config) { config.readout = "state"; }) ==
-        "readout = state has the width 6 instead of readout_width = 5");
+        "`readout` = state has `width` = 6 instead of `readout_width` = 5");
   CHECK(refusal([](Config& config) { config.readout_width = 4; }) ==
-        "readout_width = 4 and embedding_width = 5 differ, so the output cannot share the embeddings; give "
-        "tie_embeddings = false");
-  CHECK(refusal([](Config& config) { config.cell = "grue"; }).find("cell") == 0);
+        "`readout_width` = 4 and `embedding_width` = 5 differ, so the output cannot share the embeddings; give "
+        "`tie_embeddings` = false");
+  CHECK(refusal([](Config& config) { config.cell = "grue"; }).find("`cell`") == 0);
   CHECK(refusal([](Config& config) { config.source_encoder = "convolutional"; }) ==
-        "source_encoder: 'convolutional' is not one of recurrent, convolution; did you mean 'convolution'?");
+        "`source_encoder`: 'convolutional' is not one of recurrent, convolution; did you mean 'convolution'?");
   CHECK(refusal([](Config& config) { config.source_encoder = "convolution"; }) ==
-        "encoder_width: a convolutional encoder is as wide as the embeddings; leave it out, or give a recurrent "
-        "source_encoder");
+        "`encoder_width`: a convolutional encoder is as wide as the embeddings; leave it out, or give a recurrent "
+        "`source_encoder`");
   CHECK(refusal([](Config& config) {
           config.source_encoder = "convolution";
           config.encoder_width = 0;
-        }) == "source_attention = additive: the encoder convolution gives one vector for the whole source; give none");
+        }) ==
+        "`source_attention` = additive: the encoder convolution gives one vector for the whole source; give none");
   const auto convolution = [&](const std::string& text) {
     return refusal([&](Config& config) {
       config = convolutional();
@@ -569,9 +570,9 @@ TEST_CASE("rnn: settings that exclude each other are refused") {
     });
   };
   CHECK(convolution("convolution").empty());
-  CHECK(convolution("convolution:kernel=1") == "source_encoder: convolution:kernel=1 must be from 2 to 10000");
-  CHECK(convolution("convolution:taps=3").starts_with("source_encoder: convolution has no setting 'taps'"));
-  CHECK(convolution("recurrent:kernel=3").starts_with("source_encoder: recurrent has no setting 'kernel'"));
+  CHECK(convolution("convolution:kernel=1") == "`source_encoder`: convolution:kernel=1 must be from 2 to 10000");
+  CHECK(convolution("convolution:taps=3").starts_with("`source_encoder`: convolution has no setting 'taps'"));
+  CHECK(convolution("recurrent:kernel=3").starts_with("`source_encoder`: recurrent has no setting 'kernel'"));
 }
 
 }  // namespace rnn_tests

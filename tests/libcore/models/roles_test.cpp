@@ -37,11 +37,11 @@ TEST_CASE("roles: who needs one that a model does not play is told what the mode
   const auto decoder = small_decoder(), encoder = small_encoder();
   CHECK_THROWS_WITH_AS(models::require<models::TokenLoss>(*encoder, "--score", "e.h5"),
                        "e.h5: is of the architecture encoder, which predicts masked tokens; --score needs a model that "
-                       "predicts next tokens (pretrain --arch decoder or lstm)",
+                       "predicts next tokens, of the architecture decoder or lstm",
                        DataError);
   CHECK_THROWS_WITH_AS(models::require<models::MaskedPredictor>(*decoder, "filling in masks", "d.h5"),
                        "d.h5: is of the architecture decoder, which predicts next tokens; filling in masks needs a "
-                       "model that predicts masked tokens (pretrain --arch encoder)",
+                       "model that predicts masked tokens, of the architecture encoder",
                        DataError);
 }
 

@@ -285,12 +285,12 @@ TEST_CASE("encoder-decoder: unequal vocabularies cannot share embeddings, and a 
   auto config = small_transformer(vocabulary);
   config.source_vocab_size = 20;
   CHECK_THROWS_WITH_AS(models::make_model(config, 1),
-                       "source_vocab_size = 20 and vocab_size = 13 differ, so source and target cannot share "
-                       "embeddings; give share_embeddings = false",
+                       "`source_vocab_size` = 20 and `vocab_size` = 13 differ, so source and target cannot share "
+                       "embeddings; give `share_embeddings` = false",
                        UsageError);
   config.source_vocab_size = 13;
   config.start_token = 13;
-  CHECK_THROWS_WITH_AS(models::make_model(config, 1), "start_token = 13 is outside the vocabulary of 13", UsageError);
+  CHECK_THROWS_WITH_AS(models::make_model(config, 1), "`start_token` = 13 is outside the vocabulary of 13", UsageError);
 }
 
 }  // namespace sequence_to_sequence_tests

@@ -358,10 +358,9 @@ TEST_CASE("tasks: every head learns 32 examples by heart") {
   training::TrainingConfig settings;
   settings.training.steps = 300;
   settings.training.batch_size = 16;
-  settings.schedule.learning_rate = 5e-3;
-  settings.schedule.schedule = training::ScheduleKind::linear;  // so that the last steps settle
-  settings.optimizer.beta2 = 0.95;                              // few steps at a high rate
-  settings.optimizer.weight_decay = 0;
+  settings.training.learning_rate = 5e-3;
+  settings.schedule = training::ScheduleChoice::from("linear");                             // the last steps settle
+  settings.optimizer = training::OptimizerChoice::from("adamw:beta2=0.95,weight-decay=0");  // few steps at a high rate
   for (const Case& c : {Case{"encoder", task_of(Task::classify)}, Case{"decoder", task_of(Task::classify)},
                         Case{"encoder", task_of(Task::label)}, Case{"encoder", task_of(Task::span)},
                         Case{"encoder", task_of(Task::regress)}}) {
@@ -414,7 +413,7 @@ std::map<std::string, std::vector<double>> gradients_of_step(const Case& c, Inde
   training::TrainingConfig settings;
   settings.training.batch_size = 12 / parts;
   settings.training.accumulate = parts;
-  settings.schedule.learning_rate = 1e-9;  // so that all begin where the others do
+  settings.training.learning_rate = 1e-9;  // so that all begin where the others do
   training::TaskObjective objective(model, examples_for(c.arch, 64), settings, {}, {}, training::Better::higher);
   if (pools(c.task.task)) {
     const bool masks = model.body().as<models::MaskedPredictor>() != nullptr;

@@ -113,5 +113,5 @@ TEST_CASE("self-attention: key heads that do not divide the heads are refused") 
   Parameters parameters{ParameterSource(3)};
   CHECK_THROWS_WITH_AS(
       nn::SelfAttention(Scope(parameters, "a"), Scope(parameters, ""), {.width = 6, .shape = {6, 1, 4}}),
-      "heads = 6 is not a multiple of kv_heads = 4", UsageError);
+      "`heads` = 6 is not a multiple of `kv_heads` = 4", UsageError);
 }

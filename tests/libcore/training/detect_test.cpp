@@ -20,6 +20,7 @@ using namespace heddle::testing;
 namespace {
 
 constexpr Index detect_vocab = 31;
+const std::string detects = "detect:probability=0.15";
 
 models::EncoderConfig tiny_detector(double dropout = 0.1) {
   models::EncoderConfig config =
@@ -39,16 +40,11 @@ struct DetectRun {
   std::unique_ptr<Objective> objective;
   Trainer trainer;
   DetectRun(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource* valid,
-            const TrainingConfig& config, const DetectionOptions& detection = {}, double dropout = 0.1)
+            const TrainingConfig& config, const std::string& name = detects, double dropout = 0.1)
       : model(models::make_model(tiny_detector(dropout), seed)),
-        objective(make_objective("auto", {.model = *model,
-                                          .train = {.text = &tokens},
-                                          .valid = {.text = valid},
-                                          .masking = {.mask_probability = 0.15},
-                                          .noise = {},
-                                          .pairs = {},
-                                          .config = config,
-                                          .detection = detection})),
+        objective(
+            make_objective(ObjectiveChoice::from(name),
+                           {.model = *model, .train = {.text = &tokens}, .valid = {.text = valid}, .config = config})),
         trainer(*objective, config) {}
 };
 
@@ -140,7 +136,7 @@ TEST_CASE("detect: it learns to predict and to detect, with the same result howe
   settings.training.batch_size = 8;
   settings.training.eval_tokens = 2000;
   settings.training.eval_every = 2000;
-  DetectRun run(4, text, &valid, settings, {}, 0);
+  DetectRun run(4, text, &valid, settings, detects, 0);
   const auto evaluated = [&] {
     std::map<std::string, double> values;
     for (const Metric& metric : run.objective->evaluate([] { return false; })) values[metric.name] = metric.value;
@@ -163,7 +159,7 @@ TEST_CASE("detect: it learns to predict and to detect, with the same result howe
     TrainingConfig few = quick_settings(5);
     few.training.batch_size = 8 / cut;
     few.training.accumulate = cut;
-    few.optimizer.optimizer = "sgd";
+    few.optimizer = OptimizerChoice::from("sgd");
     DetectRun one(4, text, nullptr, few);
     one.trainer.run({});
     if (together.empty()) together = weights_of(*one.model);
@@ -175,7 +171,7 @@ TEST_CASE("detect: the loss of token frequencies is that of both models together
   std::vector<TokenId> ids;
   for (int i = 0; i < 200; ++i) ids.push_back(i % 2);
   const data::TokensInMemory tokens(ids, detect_vocab);
-  const DetectRun run(1, tokens, nullptr, quick_settings(1), {.detection_weight = 10});
+  const DetectRun run(1, tokens, nullptr, quick_settings(1), detects + ",weight=10");
   // Of 15 %, half are replaced by the other token: 7.5 % of all.
   const double detection = -0.075 * std::log(0.075) - 0.925 * std::log(0.925);
   CHECK(run.objective->frequency_loss().value_or(0) == doctest::Approx(std::log(2.0) + 10 * detection));
@@ -219,7 +215,7 @@ TEST_CASE("detect: stopped at any step and resumed, it ends with the same bits")
     second.trainer.run({});
     CHECK(weights_of(*second.model) == weights_of(*whole.model));
   }
-  DetectRun lighter(4, text, &valid, settings, {.detection_weight = 1});
+  DetectRun lighter(4, text, &valid, settings, detects + ",weight=1");
   lighter.trainer.run({});
   CHECK(weights_of(*lighter.model) != weights_of(*whole.model));
 }

@@ -123,7 +123,7 @@ TEST_CASE("evaluation: what cannot be computed is told with the step and the lea
     const std::string message = error.what();
     CAPTURE(message);
     CHECK(message.starts_with("step 3 diverged: validation: an answer is not finite, learning rate "));
-    CHECK(message.find("lower --learning-rate") != std::string::npos);
+    CHECK(message.find("lower `learning_rate`") != std::string::npos);
   }
 }
 

@@ -43,11 +43,11 @@ Model stirred(const Config& config) {
 struct NamedObjective {
   NamedObjective(models::ModelConfig config, const std::string& name, const TrainingData& train,
                  const TrainingConfig& settings) {
-    prepare(config, name);
+    const ObjectiveChoice choice = ObjectiveChoice::from(name);
+    prepare(config, choice);
     model = models::make_model(config, 4);
     scale_up(*model);
-    objective = make_objective(
-        name, {.model = *model, .train = train, .masking = {}, .noise = {}, .pairs = {}, .config = settings});
+    objective = make_objective(choice, {.model = *model, .train = train, .config = settings});
   }
   template <class Role>
   const Role& as() const {
@@ -152,7 +152,7 @@ TEST_CASE("masked: the loss is the mean over masked tokens and that over pairs, 
   const auto tokens = noisy_text(200, loss_vocab, 1, 4);
   TrainingConfig settings = quick_settings(1);
   const data::MaskVocabulary vocabulary{loss_vocab};
-  const data::MaskingOptions masking{.mask_probability = 0.4};
+  const data::MaskingOptions masking{.probability = 0.4};
   const data::MaskedWindows windows(
       tokens, vocabulary, {.time = loss_context, .masking = masking, .unrelated_pairs = true, .seed = settings.seed});
   const data::MaskedBatch batch = windows.batch(0, 6);

@@ -85,7 +85,7 @@ TEST_CASE("masked: cut into micro-batches of unequal targets, a step is the same
     TrainingConfig settings = quick_settings(3);
     settings.training.batch_size = 6 / cut;
     settings.training.accumulate = cut;
-    settings.optimizer.optimizer = "sgd";
+    settings.optimizer = OptimizerChoice::from("sgd");
     Masked objective(model, {train, nullptr, data::MaskVocabulary(50)}, settings);
     REQUIRE(objective.batch(0, 1).counts.targets + objective.batch(1, 5).counts.targets ==
             objective.batch(0, 6).counts.targets);
@@ -167,7 +167,7 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
   CHECK(after[1].value > 0.4);
   settings.seed = 77;
   MaskedTexts otherwise = texts;
-  otherwise.masking = {.masking = data::MaskingKind::unchanging, .mask_probability = 0.4, .whole_words = true};
+  otherwise.masking = {.masking = data::MaskingKind::unchanging, .probability = 0.4, .whole_words = true};
   const auto again = Masked(model, otherwise, settings).evaluate([] { return false; });
   CHECK(again[0].value == after[0].value);
   const auto windows = evaluation_windows(model, valid, data::MaskVocabulary(30));
@@ -326,7 +326,7 @@ TEST_CASE("a token that both neighbours tell together is found by an encoder, an
   const data::MaskVocabulary vocabulary(6);
   TrainingConfig settings = quick_settings(400);
   settings.training.batch_size = 32;
-  settings.schedule.learning_rate = 2e-3;
+  settings.training.learning_rate = 2e-3;
   models::EncoderConfig config = tiny_encoder(6);
   config.window = 1;
   config.context = 3 * triples + 2;

@@ -36,7 +36,7 @@ Weights average_of(const std::vector<Weights>& course) {
 
 TrainingConfig settings_of(Index steps, double ema) {
   TrainingConfig settings = quick_settings(steps);
-  settings.optimizer.ema_decay = ema;
+  settings.training.ema_decay = ema;
   return settings;
 }
 

@@ -77,7 +77,7 @@ TEST_CASE(
     TrainingConfig settings = quick_settings(5);
     settings.training.batch_size = 4 / cut;
     settings.training.accumulate = cut;
-    settings.optimizer.optimizer = "sgd";
+    settings.optimizer = OptimizerChoice::from("sgd");
     ObjectiveRun run(4, tokens, valid, settings);
     const models::Decoder untrained(with_memory(), 4);
     const Pass pass{.dropout = 0.1, .seed = settings.seed, .training = true};
@@ -121,34 +121,49 @@ TEST_CASE("objectives: a text that is too short for a memory's streams, or has w
                        doctest::Contains("32 tokens are fewer than the 33 of 4 windows of 8"), DataError);
 }
 
-TEST_CASE("objectives: auto is what the model is for; others are refused by role, unknown ones with the list") {
+TEST_CASE(
+    "objectives: the usual one is what the model is for; others are refused by role, unknown ones with the list") {
   models::Decoder decoder(testing::decoder(objective_shape), 1);
   models::Encoder encoder(testing::encoder(objective_shape), 1);
-  CHECK(objective_names() ==
+  CHECK(kinds<ObjectiveSettings>().names() ==
         std::vector<std::string>{"causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise"});
-  CHECK(objective_of(decoder, "auto") == "causal");
-  CHECK(objective_of(encoder, "auto") == "masked");
-  CHECK(objective_of(encoder, "masked") == "masked");
-  CHECK_THROWS_WITH_AS(objective_of(encoder, "causal"),
-                       "--objective causal needs a model that predicts next tokens: --arch decoder or lstm; this one "
+  CHECK(objective_for(decoder, DataKind::text).name() == "causal");
+  CHECK(objective_for(encoder, DataKind::text).name() == "masked");
+  CHECK(objective_for(encoder, std::nullopt).name() == "masked");
+  const auto translator = models::make_model(
+      models::ModelConfig::from("encoder-decoder:layers=1,width=8,heads=2,vocab-size=30,sequence-length=8"), 1);
+  CHECK(objective_for(*translator, DataKind::text).name() == "denoise");
+  CHECK(objective_for(*translator, DataKind::pairs).name() == "translate");
+  CHECK(objective_for(*translator, std::nullopt).name() == "translate");
+  CHECK_NOTHROW(check_suits(ObjectiveChoice::from("masked"), encoder));
+  CHECK_THROWS_WITH_AS(check_suits(ObjectiveChoice::from("causal"), encoder),
+                       "`objective` causal needs a model that predicts next tokens: `arch` decoder or lstm; this one "
                        "supports masked",
                        UsageError);
   CHECK_THROWS_WITH_AS(
-      objective_of(decoder, "masked"),
-      "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports "
+      check_suits(ObjectiveChoice::from("masked"), decoder),
+      "`objective` masked needs a model that predicts masked tokens: `arch` encoder; this one supports "
       "causal",
       UsageError);
   CHECK_THROWS_WITH_AS(
-      objective_of(decoder, "casual"),
+      ObjectiveChoice::from("casual"),
       "objective: 'casual' is not one of causal, detect, masked, bidirectional, permute, translate, denoise; "
       "did you mean 'causal'?",
       UsageError);
-  CHECK(takes_option("masked", "masking", "mask_probability"));
-  CHECK_FALSE(takes_option("causal", "masking", "whole_words"));
-  CHECK(takes_option("permute", "masking", "whole_words"));
-  CHECK_FALSE(takes_option("permute", "masking", "mask_probability"));
-  CHECK(takes_option("permute", "permutation", "partial_prediction"));
-  CHECK_FALSE(takes_option("masked", "permutation", "partial_prediction"));
+}
+
+TEST_CASE("objectives: each takes its own settings, and refuses those of others") {
+  for (const char* const taken :
+       {"masked:probability=0.4,masking=static,whole-words=true", "permute:whole-words=true,partial-prediction=3",
+        "detect:weight=2,probability=0.4", "denoise:noise=infilling,batch-tokens=100", "translate:batch-tokens=100"}) {
+    CAPTURE(taken);
+    CHECK_NOTHROW(ObjectiveChoice::from(taken).check());
+  }
+  for (const char* const refused : {"causal:whole-words=true", "permute:probability=0.4", "masked:partial-prediction=3",
+                                    "masked:weight=2", "translate:noise=spans"}) {
+    CAPTURE(refused);
+    CHECK_THROWS_WITH_AS(ObjectiveChoice::from(refused), doctest::Contains(" has no key '"), UsageError);
+  }
 }
 
 TEST_CASE("objectives: made by name, each over its model's parameters") {
@@ -157,9 +172,8 @@ TEST_CASE("objectives: made by name, each over its model's parameters") {
   const auto tokens = noisy_text(300, 30, 1);
   const TrainingConfig settings = quick_settings(2);
   for (models::Model* const model : std::initializer_list<models::Model*>{&decoder, &encoder}) {
-    const auto objective = make_objective(
-        "auto",
-        {.model = *model, .train = {.text = &tokens}, .masking = {}, .noise = {}, .pairs = {}, .config = settings});
+    const auto objective = make_objective(objective_for(*model, DataKind::text),
+                                          {.model = *model, .train = {.text = &tokens}, .config = settings});
     CHECK(&objective->parameters() == &model->parameters());
     CHECK_FALSE(objective->can_evaluate());
     const Weights before = weights_of(*model);

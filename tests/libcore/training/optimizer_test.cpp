@@ -9,6 +9,7 @@
 
 using namespace heddle;
 using namespace heddle::training;
+using namespace std::string_literals;
 
 namespace {
 
@@ -29,13 +30,17 @@ struct Toy {
   }
 };
 
-OptimizerOptions options_of(const std::string& rule, double decay) {
-  OptimizerOptions options;
-  options.optimizer = rule;
-  options.weight_decay = decay;
-  options.beta1 = 0.9;
-  options.beta2 = 0.999;
-  return options;
+// Where the rule has such a setting.
+void set_if_known(OptimizerChoice& choice, const std::string& key, const std::string& text) {
+  if (choice.has(key)) choice.set(key, text);
+}
+
+OptimizerChoice rule_of(const std::string& rule, double decay) {
+  OptimizerChoice choice = OptimizerChoice::from(rule);
+  choice->weight_decay = decay;
+  set_if_known(choice, "beta1", "0.9");
+  set_if_known(choice, "beta2", "0.999");
+  return choice;
 }
 
 }  // namespace
@@ -44,7 +49,7 @@ TEST_CASE("adam: the first step is the learning rate, whatever the gradient's si
   for (const char* const rule : {"adam", "adamw"}) {
     for (const double g : {0.01, 1.0, 100.0}) {
       Toy toy;
-      const auto optimizer = make_optimizer(options_of(rule, 0), toy.parameters);
+      const auto optimizer = rule_of(rule, 0)->make(toy.parameters);
       toy.set_gradients(static_cast<Real>(g));
       optimizer->update({.step = 0, .learning_rate = 0.1});
       CHECK(toy.matrix.value()[0] == doctest::Approx(0.9).epsilon(1e-5));
@@ -54,7 +59,7 @@ TEST_CASE("adam: the first step is the learning rate, whatever the gradient's si
 
 TEST_CASE("adam: several steps follow the recurrences") {
   Toy toy;
-  const auto optimizer = make_optimizer(options_of("adam", 0), toy.parameters);
+  const auto optimizer = rule_of("adam", 0)->make(toy.parameters);
   double m = 0, v = 0, w = 1;
   for (int t = 1; t <= 20; ++t) {
     const double g = std::sin(t) + 0.3;
@@ -69,7 +74,7 @@ TEST_CASE("adam: several steps follow the recurrences") {
 
 TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares biases") {
   Toy decoupled;
-  const auto adamw = make_optimizer(options_of("adamw", 0.5), decoupled.parameters);
+  const auto adamw = rule_of("adamw", 0.5)->make(decoupled.parameters);
   for (int t = 0; t < 4; ++t) {
     decoupled.set_gradients(0);
     adamw->update({.step = t, .learning_rate = 0.1});
@@ -80,7 +85,7 @@ TEST_CASE("decay: AdamW shrinks matrices by exactly 1 - rate decay and spares bi
 
 TEST_CASE("decay: Adam's is a part of the gradient") {
   Toy toy;
-  const auto adam = make_optimizer(options_of("adam", 0.5), toy.parameters);
+  const auto adam = rule_of("adam", 0.5)->make(toy.parameters);
   double w = 1, m = 0, v = 0, bias = 1, bias_m = 0, bias_v = 0;
   const auto moved = [](double at, double g, double& mean, double& square, int t) {
     mean = 0.9 * mean + 0.1 * g;
@@ -101,11 +106,8 @@ TEST_CASE("decay: Adam's is a part of the gradient") {
 TEST_CASE("decay: without another one it is a tenth where it is decoupled, else none") {
   for (const auto& [optimizer, decay] :
        {std::pair("adamw", 0.1), {"coupled", 0.1}, {"adam", 0.0}, {"sgd", 0.0}, {"adagrad", 0.0}, {"adadelta", 0.0}}) {
-    OptimizerOptions options;
-    options.optimizer = optimizer;
-    CHECK(options.decay() == decay);
-    options.weight_decay = 0.3;
-    CHECK(options.decay() == 0.3);
+    CHECK(OptimizerChoice::from(optimizer)->weight_decay == decay);
+    CHECK(OptimizerChoice::from(optimizer + ":weight-decay=0.3"s)->weight_decay == 0.3);
   }
 }
 
@@ -117,7 +119,7 @@ TEST_CASE(
   const Variable table = scope.parameter("table", {rows, width}, Initializer::ones(), Decay::yes);
   const Variable other = scope.parameter("other", {rows, width}, Initializer::ones(), Decay::yes);
   scope.mark_output(table);
-  const auto optimizer = make_optimizer(options_of("coupled", 0.5), parameters);
+  const auto optimizer = rule_of("coupled", 0.5)->make(parameters);
   std::vector<std::string> names;
   for (const StateTensor& tensor : optimizer->state()) names.push_back(tensor.name);
   CHECK(names == std::vector<std::string>{"m/other", "v/other", "m/table", "v/table"});
@@ -174,7 +176,7 @@ TEST_CASE("coupled: what it takes are the output embeddings of every kind of hea
 
 TEST_CASE("a parameter that no gradient reaches keeps its bits without decay (SPEC 2.2)") {
   Toy toy;
-  const auto optimizer = make_optimizer(options_of("adamw", 0), toy.parameters);
+  const auto optimizer = rule_of("adamw", 0)->make(toy.parameters);
   for (int t = 0; t < 3; ++t) {
     toy.parameters.clear_gradients();
     toy.matrix.gradient()->target().tensor.fill(1);
@@ -185,7 +187,7 @@ TEST_CASE("a parameter that no gradient reaches keeps its bits without decay (SP
 
 TEST_CASE("adagrad and sgd with momentum follow their formulas, and gradients are scaled") {
   Toy toy;
-  const auto adagrad = make_optimizer(options_of("adagrad", 0), toy.parameters);
+  const auto adagrad = rule_of("adagrad", 0)->make(toy.parameters);
   double v = 0, w = 1;
   for (int t = 0; t < 3; ++t) {
     toy.set_gradients(4);
@@ -195,7 +197,7 @@ TEST_CASE("adagrad and sgd with momentum follow their formulas, and gradients ar
   }
   CHECK(toy.matrix.value()[3] == doctest::Approx(w).epsilon(1e-5));
   Toy other;
-  const auto sgd = make_optimizer(options_of("sgd", 0), other.parameters);
+  const auto sgd = rule_of("sgd", 0)->make(other.parameters);
   double m = 0;
   w = 1;
   for (int t = 0; t < 3; ++t) {
@@ -209,10 +211,7 @@ TEST_CASE("adagrad and sgd with momentum follow their formulas, and gradients ar
 
 TEST_CASE("adadelta: steps follow the recurrences of a plain loop, whatever the gradient's size at first") {
   Toy toy;
-  OptimizerOptions options = options_of("adadelta", 0.5);
-  options.beta2 = 0.95;
-  options.epsilon = 1e-6;
-  const auto adadelta = make_optimizer(options, toy.parameters);
+  const auto adadelta = rule_of("adadelta", 0.5)->make(toy.parameters);  // rho 0.95, epsilon 1e-6
   struct Plain {
     double decay, w = 1, v = 0, u = 0;
     void update(double gradient) {
@@ -238,7 +237,7 @@ TEST_CASE("adadelta: steps follow the recurrences of a plain loop, whatever the 
 
 TEST_CASE("decay: SGD and AdaGrad add it to the gradient, for matrices only") {
   Toy toy;
-  const auto sgd = make_optimizer(options_of("sgd", 0.5), toy.parameters);  // momentum 0.9
+  const auto sgd = rule_of("sgd", 0.5)->make(toy.parameters);  // momentum 0.9
   for (int t = 0; t < 2; ++t) {
     toy.set_gradients(2);
     sgd->update({.step = t, .learning_rate = 0.1});
@@ -247,9 +246,7 @@ TEST_CASE("decay: SGD and AdaGrad add it to the gradient, for matrices only") {
   CHECK(toy.matrix.value()[0] == doctest::Approx(0.2875).epsilon(1e-6));
   CHECK(toy.bias.value()[0] == doctest::Approx(0.42).epsilon(1e-6));
   Toy other;
-  OptimizerOptions options = options_of("adagrad", 0.5);
-  options.epsilon = 1e-8;
-  const auto adagrad = make_optimizer(options, other.parameters);
+  const auto adagrad = rule_of("adagrad", 0.5)->make(other.parameters);  // epsilon 1e-8
   for (const Real gradient : {Real(2.5), Real(3.55)}) {
     other.set_gradients(gradient);
     adagrad->update({.step = 0, .learning_rate = 0.1});
@@ -261,12 +258,12 @@ TEST_CASE("decay: SGD and AdaGrad add it to the gradient, for matrices only") {
 }
 
 TEST_CASE("decay: each rule's own, where none is given, has the updates of one that is given") {
-  for (const char* const rule : {"adamw", "coupled", "adam", "sgd", "adagrad", "adadelta"}) {
+  for (const auto& [rule, decay] : std::vector<std::pair<std::string, std::string>>{
+           {"adamw", "0.1"}, {"coupled", "0.1"}, {"adam", "0"}, {"sgd", "0"}, {"adagrad", "0"}, {"adadelta", "0"}}) {
     CAPTURE(rule);
     Toy automatic, given;
-    const OptimizerOptions options = options_of(rule, OptimizerOptions().weight_decay);
-    const auto first = make_optimizer(options, automatic.parameters);
-    const auto second = make_optimizer(options_of(rule, options.decay()), given.parameters);
+    const auto first = OptimizerChoice::from(rule)->make(automatic.parameters);
+    const auto second = OptimizerChoice::from(rule + ":weight-decay=" + decay)->make(given.parameters);
     for (int t = 0; t < 3; ++t) {
       for (Toy* const toy : {&automatic, &given}) toy->set_gradients(static_cast<Real>(std::sin(t) + 0.5));
       first->update({.step = t, .learning_rate = 0.1});
@@ -281,9 +278,9 @@ TEST_CASE("epsilon: every rule adds it outside the root") {
   for (const char* const rule : {"adam", "adamw", "adagrad"}) {
     CAPTURE(rule);
     Toy toy;
-    OptimizerOptions options = options_of(rule, 0);
-    options.epsilon = 0.5;
-    const auto optimizer = make_optimizer(options, toy.parameters);
+    OptimizerChoice choice = rule_of(rule, 0);
+    choice.set("epsilon", "0.5");
+    const auto optimizer = choice->make(toy.parameters);
     toy.set_gradients(2);
     optimizer->update({.step = 0, .learning_rate = 0.1});
     CHECK(toy.matrix.value()[0] == doctest::Approx(1 - 0.1 * 2 / 2.5).epsilon(1e-6));  // under it: 2 / 2.1213
@@ -292,22 +289,22 @@ TEST_CASE("epsilon: every rule adds it outside the root") {
 
 TEST_CASE("states have the names under which files keep them") {
   Toy toy;
-  const auto adam = make_optimizer(options_of("adam", 0), toy.parameters);
+  const auto adam = rule_of("adam", 0)->make(toy.parameters);
   std::vector<std::string> names;
   for (const StateTensor& tensor : adam->state()) names.push_back(tensor.name);
   CHECK(names == std::vector<std::string>{"m/toy/weight", "v/toy/weight", "m/toy/bias", "v/toy/bias"});
-  CHECK(make_optimizer(options_of("sgd", 0), toy.parameters)->state().size() == 2);
+  CHECK(rule_of("sgd", 0)->make(toy.parameters)->state().size() == 2);
 }
 
 TEST_CASE(
     "optimizers: each rule of the list goes on from its saved state to the same bits, and knows the gradient's scale") {
-  for (const std::string& name : optimizer_names()) {
+  for (const std::string& name : kinds<OptimizerSettings>().names()) {
     CAPTURE(name);
     const auto gradient = [](int t) { return static_cast<Real>(std::sin(t) + 0.3); };
     Toy whole, halved, resumed;
-    const auto all = make_optimizer(options_of(name, 0.1), whole.parameters);
-    const auto scaled = make_optimizer(options_of(name, 0.1), halved.parameters);
-    const auto end = make_optimizer(options_of(name, 0.1), resumed.parameters);
+    const auto all = rule_of(name, 0.1)->make(whole.parameters);
+    const auto scaled = rule_of(name, 0.1)->make(halved.parameters);
+    const auto end = rule_of(name, 0.1)->make(resumed.parameters);
     for (int t = 0; t < 6; ++t) {
       if (t == 3) {
         resumed.matrix.value().assign(whole.matrix.value());
@@ -330,12 +327,23 @@ TEST_CASE(
 }
 
 TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
-  Toy toy;
   const std::string complaint =
       "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd; did you mean 'adamw'?";
-  CHECK_THROWS_WITH_AS(make_optimizer(options_of("adamx", 0), toy.parameters), complaint.c_str(), UsageError);
-  CHECK_THROWS_WITH_AS(check_ranges(options_of("adamx", 0)), complaint.c_str(), UsageError);
-  CHECK_NOTHROW(check_ranges(options_of("sgd", 0)));
+  CHECK_THROWS_WITH_AS(OptimizerChoice::from("adamx"), complaint.c_str(), UsageError);
+  struct FromFile {
+    std::string name;
+    void operator()(const Field& field, std::string& value) {
+      if (field.name == "name") value = name;
+    }
+    void operator()(const Field&, double&) {}
+    void operator()(const Field&, bool&) {}
+    void operator()(const Field&, Index&) {}
+  } file{"adamx"};
+  OptimizerChoice choice;
+  CHECK_THROWS_WITH_AS(visit_fields(choice, file), complaint.c_str(), UsageError);
+  file.name = "sgd";
+  CHECK_NOTHROW(visit_fields(choice, file));
+  CHECK(choice == OptimizerChoice::from("sgd"));
 }
 
 TEST_CASE("gradient norm is that of all gradients as one vector") {
@@ -361,7 +369,7 @@ TEST_CASE("optimizers: of a parameter that several tasks share, each element has
   Scope(parameters, "").parameter("weight", {many}, Initializer::ones(), Decay::no);
   parameters.allocate_gradients();
   const auto gradient_of = [](Index i) { return static_cast<double>(i % 251) / 64 - 1; };
-  const auto sgd = make_optimizer(options_of("sgd", 0), parameters);  // momentum 0.9
+  const auto sgd = rule_of("sgd", 0)->make(parameters);  // momentum 0.9
   for (int t = 0; t < 2; ++t) {
     parameters.clear_gradients();
     const Tensor gradient = parameters.find("weight")->variable.gradient()->target().tensor;
@@ -411,15 +419,15 @@ struct Tables {
 
 TEST_CASE(
     "optimizers: a gradient that knows its rows has the same norm, and every rule updates from it the same bits") {
-  for (const std::string& rule : optimizer_names()) {
+  for (const std::string& rule : kinds<OptimizerSettings>().names()) {
     for (const auto& [decay, momentum] : {std::pair(0.0, 0.0), std::pair(0.3, 0.0), std::pair(0.0, 0.9)}) {
       CAPTURE(rule);
       CAPTURE(decay);
       Tables rows, whole;
-      OptimizerOptions options = options_of(rule, decay);
-      options.momentum = momentum;
-      const auto by_rows = make_optimizer(options, rows.parameters);
-      const auto as_whole = make_optimizer(options, whole.parameters);
+      OptimizerChoice choice = rule_of(rule, decay);
+      set_if_known(choice, "momentum", format(momentum));
+      const auto by_rows = choice->make(rows.parameters);
+      const auto as_whole = choice->make(whole.parameters);
       for (int t = 0; t < 6; ++t) {
         const Index every = t % 2 == 0 ? 2 : 3;
         rows.set_gradients(every, true);
@@ -446,7 +454,7 @@ TEST_CASE("optimizer: frozen parameters stay, others learn at their own rate") {
   for (const char* name : {"a", "b", "c"}) scope.parameter(name, {3}, Initializer::ones(), Decay::yes);
   CHECK(parameters.count() == 9);
   CHECK(parameters.trained_count() == 6);
-  const auto optimizer = make_optimizer(options_of("adamw", 0.1), parameters);
+  const auto optimizer = rule_of("adamw", 0.1)->make(parameters);
   CHECK(optimizer->state().size() == 4);
   parameters.allocate_gradients();
   for (const Parameter& parameter : parameters.all()) {

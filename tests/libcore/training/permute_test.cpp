@@ -41,15 +41,11 @@ struct PermuteRun {
   std::unique_ptr<Objective> objective;
   Trainer trainer;
   PermuteRun(std::uint64_t seed, const data::TokenSource& tokens, const data::TokenSource* valid,
-             const TrainingConfig& config, const data::MaskingOptions& masking = {})
+             const TrainingConfig& config, const std::string& name = "permute")
       : model(tiny_two_stream(), seed),
-        objective(make_objective("auto", {.model = model,
-                                          .train = {.text = &tokens},
-                                          .valid = {.text = valid},
-                                          .masking = masking,
-                                          .noise = {},
-                                          .pairs = {},
-                                          .config = config})),
+        objective(
+            make_objective(ObjectiveChoice::from(name),
+                           {.model = model, .train = {.text = &tokens}, .valid = {.text = valid}, .config = config})),
         trainer(*objective, config) {}
 };
 
@@ -98,7 +94,7 @@ TEST_CASE("permute: a sixth of the ordinary tokens has ranks in a random order, 
 TEST_CASE("permute: it learns, with the same result however a step is cut, and evaluates fixed orders") {
   const auto text = text_to_permute(3000, 1), valid = text_to_permute(500, 2);
   TrainingConfig settings = quick_settings(400);
-  settings.schedule.learning_rate = 3e-3;
+  settings.training.learning_rate = 3e-3;
   settings.training.batch_size = 8;
   PermuteRun run(4, text, &valid, settings);
   const auto evaluated = [&] { return run.objective->evaluate([] { return false; }); };
@@ -114,7 +110,7 @@ TEST_CASE("permute: it learns, with the same result however a step is cut, and e
     TrainingConfig few = quick_settings(5);
     few.training.batch_size = 8 / cut;
     few.training.accumulate = cut;
-    few.optimizer.optimizer = "sgd";
+    few.optimizer = OptimizerChoice::from("sgd");
     PermuteRun one(4, text, nullptr, few);
     one.trainer.run({});
     if (together.empty()) together = weights_of(one.model);
@@ -125,13 +121,12 @@ TEST_CASE("permute: it learns, with the same result however a step is cut, and e
 TEST_CASE("permute: stopped at any step and resumed, it ends with the same bits, in pairs of segments too") {
   const auto text = text_to_permute(3000, 1), valid = text_to_permute(500, 2);
   const TrainingConfig settings = quick_settings(12);
-  for (const bool pairs : {false, true}) {
-    const data::MaskingOptions masking{.segment_pairs = pairs};
-    PermuteRun whole(4, text, &valid, settings, masking);
+  for (const char* const objective : {"permute", "permute:segment-pairs=true"}) {
+    PermuteRun whole(4, text, &valid, settings, objective);
     whole.trainer.run({});
     for (const int polls : {1, 5, 9}) {
       CAPTURE(polls);
-      PermuteRun first(4, text, &valid, settings, masking), second(999, text, &valid, settings, masking);
+      PermuteRun first(4, text, &valid, settings, objective), second(999, text, &valid, settings, objective);
       Hooks hooks;
       int left = polls;
       hooks.stop = [&left] { return left-- <= 0; };
@@ -142,12 +137,12 @@ TEST_CASE("permute: stopped at any step and resumed, it ends with the same bits,
     }
   }
   // Segments train the vectors of segments.
-  PermuteRun one(4, text, nullptr, settings), two(4, text, nullptr, settings, {.segment_pairs = true});
+  PermuteRun one(4, text, nullptr, settings), two(4, text, nullptr, settings, "permute:segment-pairs=true");
   const auto moved = [](PermuteRun& run) {
     const std::string name = "two-stream/0/attention/segments/weight";
     const std::vector<Real> before = run.model.parameters().find(name)->value().elements();
     TrainingConfig plain = quick_settings(1);
-    plain.optimizer.optimizer = "sgd";
+    plain.optimizer = OptimizerChoice::from("sgd");
     Trainer(*run.objective, plain).step();
     return run.model.parameters().find(name)->value().elements() != before;
   };

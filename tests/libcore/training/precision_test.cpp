@@ -69,7 +69,7 @@ training::TrainingConfig settings(PrecisionChoice precision) {
   settings.training.precision = precision;
   settings.training.steps = 60;
   settings.training.batch_size = 4;
-  settings.schedule.learning_rate = 3e-3;
+  settings.training.learning_rate = 3e-3;
   return settings;
 }
 

@@ -9,57 +9,50 @@ using namespace heddle;
 using namespace heddle::training;
 
 TEST_CASE("schedules: warm-up, peak and end as the formulas say (SPEC A11)") {
-  ScheduleOptions options;
-  options.learning_rate = 2;
-  options.final_learning_rate = 0.5;
-  options.warmup = {10};
-  for (const ScheduleKind kind :
-       {ScheduleKind::constant, ScheduleKind::linear, ScheduleKind::cosine, ScheduleKind::inverse_sqrt}) {
-    options.schedule = kind;
-    const Schedule schedule(options, 110);
+  const auto made = [](const std::string& name) {
+    const bool falls = name == "linear" || name == "cosine";
+    return Schedule(ScheduleChoice::from(name + ":warmup=10" + (falls ? ",final=0.25" : "")), 2, 110);
+  };
+  for (const std::string& name : kinds<ScheduleSettings>().names()) {
+    CAPTURE(name);
+    const Schedule schedule = made(name);
     CHECK(schedule.rate(0) == doctest::Approx(0.2));
     CHECK(schedule.rate(4) == doctest::Approx(1.0));
     CHECK(schedule.rate(9) == doctest::Approx(2.0));
   }
-  const auto rate = [&](ScheduleKind kind, Index step) {
-    options.schedule = kind;
-    return Schedule(options, 110).rate(step);
-  };
-  CHECK(rate(ScheduleKind::constant, 109) == 2);
+  const auto rate = [&](const char* name, Index step) { return made(name).rate(step); };
+  CHECK(rate("constant", 109) == 2);
   // The tenth step has the peak, the 110th the end; the 35th and the 60th are a quarter and half of the way there.
-  CHECK(rate(ScheduleKind::linear, 59) == doctest::Approx(1.25));
-  CHECK(rate(ScheduleKind::linear, 109) == doctest::Approx(0.5));
-  CHECK(rate(ScheduleKind::cosine, 34) == doctest::Approx(0.5 + 1.5 * 0.5 * (1 + std::sqrt(0.5))));
-  CHECK(rate(ScheduleKind::cosine, 59) == doctest::Approx(1.25));
-  CHECK(rate(ScheduleKind::cosine, 109) == doctest::Approx(0.5));
-  CHECK(rate(ScheduleKind::inverse_sqrt, 39) == doctest::Approx(1.0));
+  CHECK(rate("linear", 59) == doctest::Approx(1.25));
+  CHECK(rate("linear", 109) == doctest::Approx(0.5));
+  CHECK(rate("cosine", 34) == doctest::Approx(0.5 + 1.5 * 0.5 * (1 + std::sqrt(0.5))));
+  CHECK(rate("cosine", 59) == doctest::Approx(1.25));
+  CHECK(rate("cosine", 109) == doctest::Approx(0.5));
+  CHECK(rate("inverse-sqrt", 39) == doctest::Approx(1.0));
 }
 
 TEST_CASE(
     "schedules: defaults are a tenth of the peak and a warm-up of a twenty-fifth of the steps; no warm-up starts at "
     "the peak") {
-  ScheduleOptions options;
-  options.learning_rate = 1;
-  const Schedule schedule(options, 1000);
+  ScheduleChoice choice;
+  const Schedule schedule(choice, 1, 1000);
   CHECK(schedule.rate(39) == doctest::Approx(1));
   CHECK(schedule.rate(38) < 1);
   CHECK(schedule.rate(999) == doctest::Approx(0.1));
-  options.warmup = {};
-  CHECK(Schedule(options, 1000).rate(0) == doctest::Approx(1));
+  choice->warmup = {};
+  CHECK(Schedule(choice, 1, 1000).rate(0) == doctest::Approx(1));
 }
 
 TEST_CASE("schedules: the last step has the final rate in the shortest runs, too; a single step has the peak") {
-  ScheduleOptions options;
-  options.learning_rate = 1;
-  options.final_learning_rate = 0.25;
+  ScheduleChoice choice;
   const auto rates = [&](Index warmup, Index steps) {
-    options.warmup = {warmup};
+    choice->warmup = {warmup};
     std::vector<double> list;
-    for (Index step = 0; step < steps; ++step) list.push_back(Schedule(options, steps).rate(step));
+    for (Index step = 0; step < steps; ++step) list.push_back(Schedule(choice, 1, steps).rate(step));
     return list;
   };
-  for (const ScheduleKind kind : {ScheduleKind::linear, ScheduleKind::cosine}) {
-    options.schedule = kind;
+  for (const char* const falling : {"linear:final=0.25", "cosine:final=0.25"}) {
+    choice = ScheduleChoice::from(falling);
     CHECK(rates(0, 1) == std::vector<double>{1});
     CHECK(rates(0, 2) == std::vector<double>{1, 0.25});
     CHECK(rates(0, 3) == std::vector<double>{1, 0.625, 0.25});

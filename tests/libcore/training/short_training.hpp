@@ -37,7 +37,7 @@ inline training::TrainingConfig quick_settings(Index steps) {
   settings.training.eval_tokens = 200;
   settings.checkpoint_every = 5;
   settings.training.log_every = 3;
-  settings.schedule.learning_rate = 3e-3;
+  settings.training.learning_rate = 3e-3;
   settings.seed = 9;
   return settings;
 }

@@ -59,7 +59,7 @@ TEST_CASE("training: one batch is learnt by heart") {
   const data::TokensInMemory source(tokens, 40);
   TrainingConfig settings = quick_settings(200);
   settings.training.batch_size = 1;
-  settings.optimizer.weight_decay = 0;
+  settings.optimizer->weight_decay = 0;
   CausalTrainer trainer(model, source, nullptr, settings);
   double loss = 0;
   for (int i = 0; i < 200; ++i) loss = trainer.step();
@@ -91,7 +91,7 @@ TEST_CASE("training: 1 x 8 equals 8 x 1 accumulation, dropout included") {
     TrainingConfig settings = quick_settings(5);
     settings.training.batch_size = 8 / cut;
     settings.training.accumulate = cut;
-    settings.optimizer.optimizer = "sgd";  // Adam would turn rounding near zero into whole steps
+    settings.optimizer = OptimizerChoice::from("sgd");  // Adam would turn rounding near zero into whole steps
     CausalTrainer trainer(model, tokens, nullptr, settings);
     trainer.run({});
     if (together.empty()) together = weights_of(model);
@@ -104,7 +104,7 @@ TEST_CASE("training: stopped at any step and resumed from what was saved, it end
   TrainingConfig settings = quick_settings(20);
   SUBCASE("") {}
   SUBCASE("with a moving average") {
-    settings.optimizer.ema_decay = 0.9;
+    settings.training.ema_decay = 0.9;
   }
   const auto config = trained_decoder(50);
   std::vector<std::pair<Index, double>> expected_records;
@@ -150,10 +150,10 @@ TEST_CASE("training: clipping scales a gradient beyond the largest norm down to 
       FixedGradient objective({3, 0, -4}, parts);  // of norm 5
       TrainingConfig settings = quick_settings(1);
       settings.training.accumulate = parts;
-      settings.schedule = {.learning_rate = 0.5, .schedule = ScheduleKind::constant, .warmup = {}};
-      settings.optimizer.optimizer = "sgd";
-      settings.optimizer.momentum = settings.optimizer.weight_decay = 0;
-      settings.optimizer.clip_norm = clip;
+      settings.training.learning_rate = 0.5;
+      settings.schedule = ScheduleChoice::from("constant:warmup=0");
+      settings.optimizer = OptimizerChoice::from("sgd:momentum=0");
+      settings.training.clip_norm = clip;
       Trainer trainer(objective, settings);
       trainer.step();
       CHECK(objective.weights()[0] == doctest::Approx(-1.5 * factor).epsilon(1e-6));
@@ -167,9 +167,9 @@ TEST_CASE("training: clipping scales a gradient beyond the largest norm down to 
 TEST_CASE("training: without another limit, a gradient is clipped to the norm 1") {
   FixedGradient objective({3, 0, -4}, 1);
   TrainingConfig settings = quick_settings(1);
-  settings.schedule = {.learning_rate = 0.5, .schedule = ScheduleKind::constant, .warmup = {}};
-  settings.optimizer.optimizer = "sgd";
-  settings.optimizer.momentum = settings.optimizer.weight_decay = 0;
+  settings.training.learning_rate = 0.5;
+  settings.schedule = ScheduleChoice::from("constant:warmup=0");
+  settings.optimizer = OptimizerChoice::from("sgd:momentum=0");
   Trainer(objective, settings).step();
   CHECK(objective.weights()[0] == doctest::Approx(-0.5 * 3 / 5).epsilon(1e-6));
 }
@@ -257,22 +257,22 @@ TEST_CASE("training: a divergence that is found later tells what the step that c
   settings.training.batch_size = 2;
   settings.training.accumulate = 2;
   settings.training.eval_every = 1;
-  settings.optimizer.optimizer = "sgd";
-  settings.optimizer.momentum = settings.optimizer.weight_decay = settings.optimizer.clip_norm = 0;
-  settings.schedule = {
-      .learning_rate = 0.5, .final_learning_rate = 0.1, .schedule = ScheduleKind::linear, .warmup = {}};
+  settings.optimizer = OptimizerChoice::from("sgd:momentum=0");
+  settings.training.clip_norm = 0;
+  settings.training.learning_rate = 0.5;
+  settings.schedule = ScheduleChoice::from("linear:warmup=0,final=0.2");
   Numbered without_number({1.5, 2}, true);  // for each of two parts
   CHECK_THROWS_WITH_AS(Trainer(without_number, settings).run({}),
                        "step 1 diverged: validation score nan, learning rate 0.5, gradient norm 5; it read samples: 0, "
-                       "1, 2, 3; lower --learning-rate or raise --warmup",
+                       "1, 2, 3; lower `learning_rate` or raise `warmup`",
                        NumericError);
   // The first update makes a weight infinite, which the second step sees.
-  settings.schedule.learning_rate = 1000;
+  settings.training.learning_rate = 1000;
   settings.training.accumulate = 1;
   Numbered overflowing({Real(1e38), 1}, false);
   Trainer trainer(overflowing, settings);
   trainer.step();
-  CHECK_THROWS_WITH_AS(trainer.step(), doctest::Contains(", by step 1; it read samples: 0, 1; lower --learning-rate"),
+  CHECK_THROWS_WITH_AS(trainer.step(), doctest::Contains(", by step 1; it read samples: 0, 1; lower `learning_rate`"),
                        NumericError);
 }
 
@@ -282,7 +282,7 @@ TEST_CASE("training: rows of embedding tables that are never visited keep their 
   config.tie_embeddings = false;
   models::Decoder model(config, 4), fresh(config, 4);
   TrainingConfig settings = quick_settings(20);
-  settings.optimizer.weight_decay = 0;
+  settings.optimizer->weight_decay = 0;
   const auto tokens = noisy_text(3000, 50, 1, 10);  // of which ten do not occur
   CausalTrainer(model, tokens, nullptr, settings).run({});
   const auto rows_that_moved = [&](const char* name) {
@@ -351,10 +351,10 @@ TEST_CASE("training: a diverging run names the step and the cause, and keeps the
   const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(trained_decoder(50), 4);
   TrainingConfig settings = quick_settings(50);
-  settings.optimizer.optimizer = "sgd";
-  settings.optimizer.clip_norm = 0;
-  settings.schedule.learning_rate = 1000;
-  settings.schedule.warmup = {};
+  settings.optimizer = OptimizerChoice::from("sgd");
+  settings.training.clip_norm = 0;
+  settings.training.learning_rate = 1000;
+  settings.schedule->warmup = {};
   CausalTrainer trainer(model, tokens, nullptr, settings);
   try {
     trainer.run({});
@@ -364,7 +364,7 @@ TEST_CASE("training: a diverging run names the step and the cause, and keeps the
     CAPTURE(message);
     CHECK(error.exit_status() == 3);
     CHECK(message.find("step ") == 0);
-    CHECK(message.find("lower --learning-rate") != std::string::npos);
+    CHECK(message.find("lower `learning_rate`") != std::string::npos);
   }
 }
 
@@ -485,8 +485,8 @@ double bigram_loss(const data::TokenSource& text, bool tied) {
   models::Decoder model(config, 4);
   TrainingConfig settings = quick_settings(1500);
   settings.training.batch_size = 32;
-  settings.schedule.learning_rate = 1e-2;
-  settings.optimizer.weight_decay = 0;
+  settings.training.learning_rate = 1e-2;
+  settings.optimizer->weight_decay = 0;
   CausalTrainer trainer(model, text, nullptr, settings);
   trainer.run({});
   return evaluate(model, text, {.limit = 20000, .batch_size = 64}).nats_per_token();

@@ -76,8 +76,9 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
 }
 
 // What the user asks for, or what suits the model and the data.
-training::ObjectiveChoice objective_of(const models::Model& model, training::DataKind data,
+training::ObjectiveChoice objective_of(const models::Model& model, const training::TrainingData& given,
                                        const EvaluateOptions& options, const std::string& model_path) {
+  const training::DataKind data = *given.kind();
   const training::ObjectiveChoice usual = training::objective_for(model, data);
   const training::ObjectiveChoice objective = options.objective.resolved(usual, "objective");
   objective.check();
@@ -87,9 +88,7 @@ training::ObjectiveChoice objective_of(const models::Model& model, training::Dat
                    data == training::DataKind::text ? "pairs; evaluate it on a pairs file, or with --objective denoise "
                                                       "on text that it restores"
                                                     : "text; evaluate it on a token file");
-  check<UsageError>(
-      training::data_of(objective) == data, "--objective ", objective.name(), ": is evaluated on ",
-      data == training::DataKind::text ? "pairs of texts, and this is a token file" : "text, and this is a pairs file");
+  check_has_data(objective, given);
   return objective;
 }
 
@@ -100,7 +99,7 @@ Score score_of(const formats::LoadedModel& loaded, const training::TrainingData&
   const Index most = model.position_limit();
   check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
                     " is more than the ", most, " positions of ", model_path);
-  const training::ObjectiveChoice objective = objective_of(model, *data.kind(), options, model_path);
+  const training::ObjectiveChoice objective = objective_of(model, data, options, model_path);
   cli::Progress progress(arguments, "batches");
   const training::ObjectiveEvaluation result =
       objective->evaluate({.model = model,

@@ -13,6 +13,7 @@
 #include "formats/heddle/token_file.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
+#include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/printable.hpp"
 #include "tools/inspect/files/summary.hpp"
 #include "tools/inspect/json_answer.hpp"
@@ -67,7 +68,8 @@ std::vector<std::string> verify_model(const formats::ModelFile& file) {
     try {
       check_shapes(file, problems);
     } catch (const UsageError& error) {
-      throw DataError(concatenate(file.file().path(), ": ", error.what(), ". The file is damaged or not heddle's"));
+      throw DataError(concatenate(file.file().path(), ": ", plain_field_names(error.what()),
+                                  ". The file is damaged or not heddle's"));
     }
   });
   problems.watch([&] { check_vocabulary(file); });
@@ -127,7 +129,7 @@ formats::Json checked(const std::string& path) {
   try {
     problems = problems_of(path);
   } catch (const DataError& error) {
-    problems.emplace_back(error.what());
+    problems.push_back(plain_field_names(error.what()));
   }
   return {{"name", path}, {"problems", problems}};
 }
@@ -151,7 +153,7 @@ bool print_problems(const std::string& path, const cli::Arguments& arguments) {
     if (problems.empty()) std::cout << printable(path) << ": no problem found\n";
     return problems.empty();
   } catch (const DataError& error) {
-    std::cerr << concatenate(arguments.tool(), ": ", printable(error.what()), "\n");
+    std::cerr << concatenate(arguments.tool(), ": ", printable(plain_field_names(error.what())), "\n");
     return false;
   }
 }

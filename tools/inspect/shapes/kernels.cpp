@@ -137,7 +137,7 @@ class KernelSubjects {
 
  private:
   const Attention& made(const std::string& text, const HeadShape& shape) {
-    models::naming_errors("--attention", [&] { alone_.push_back(std::make_unique<VariantAlone>(text, shape, seed_)); });
+    models::naming_errors("`attention`", [&] { alone_.push_back(std::make_unique<VariantAlone>(text, shape, seed_)); });
     return *alone_.back()->variant;
   }
 
@@ -156,7 +156,7 @@ class KernelSubjects {
 
   void make_scheme() {
     const Index width = shape_.heads * shape_.key_width;
-    models::naming_errors("--scheme", [&] {
+    models::naming_errors("`scheme`", [&] {
       const PositionShape shape{context_of(options_.scheme, std::nullopt, options_.count),
                                 width,
                                 shape_.heads,
@@ -425,7 +425,7 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   const std::string model = arguments.operand("MODEL"), &path = options.output;
   check_choice(arguments);
   if (!options.scheme.empty()) {  // of a known name
-    models::naming_errors("--scheme", [&] { context_of(options.scheme, std::nullopt, options.count); });
+    models::naming_errors("`scheme`", [&] { context_of(options.scheme, std::nullopt, options.count); });
   }
   check<UsageError>(!model.empty() || !options.attention.empty(),
                     "give a MODEL, or --attention NAME,... (inspect kernels --help shows the usage)");

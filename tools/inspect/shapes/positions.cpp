@@ -103,7 +103,7 @@ class SchemeAlone {
  public:
   SchemeAlone(const PositionsOptions& options, Index count, std::uint64_t seed)
       : parameters_(ParameterSource(seed)), shape_(head_shape(options.alone)) {
-    models::naming_errors("--scheme", [&] {
+    models::naming_errors("`scheme`", [&] {
       const PositionShape shape{context_of(options.scheme, std::nullopt, count),
                                 options.alone.width,
                                 shape_.heads,

@@ -1,0 +1,169 @@
+// Muon: momentum whose matrices are made nearly orthogonal. For a matrix W [out, in] inside the model, with gradient G:
+//   M = mu M + G,   U = G + mu M,   X = U / |U|_F,
+//   five times  A = X X^T, X = a X + (b A + c A^2) X   with a, b, c = 3.4445, -4.7750, 2.0315,
+//   W -= r (sqrt(max(1, out / in)) X + decay W).
+// The steps of Newton and Schulz bring all singular values of X near 1, so that a step moves every direction alike. Of
+// a tall matrix X^T X stands for X X^T, on the other side. Embeddings, norms, biases and heads are updated by AdamW, at
+// a fraction of the rate.
+//
+// Source: Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks" (kellerjordan.github.io).
+#include <cmath>
+
+#include "libcore/nn/parts.hpp"
+#include "libcore/tensor/context.hpp"
+#include "libcore/tensor/kernel.hpp"
+#include "libcore/tensor/matmul.hpp"
+#include "libcore/training/adam.hpp"
+#include "libcore/training/slices.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+constexpr int newton_schulz_steps = 5;
+constexpr Real linear = Real(3.4445), cubic = Real(-4.7750), quintic = Real(2.0315);
+
+// Whether it multiplies hidden states and gives hidden states.
+bool is_hidden_matrix(const Parameter& parameter) {
+  const std::string_view part = nn::parts::of_parameter(parameter.name);
+  const bool is_outside = part == nn::parts::token_embeddings || part == nn::parts::positions ||
+                          part == nn::parts::segments || part == nn::parts::output || parameter.is_output ||
+                          parameter.name.starts_with("task/");
+  return parameter.value().shape().rank() == 2 && parameter.decay == Decay::yes && !is_outside;
+}
+
+HEDDLE_KERNEL void add_momentum(Real momentum, Real scale, const Real* g, Real* m, Real* u, Index count) {
+  for (Index i = 0; i < count; ++i) {
+    m[i] = momentum * m[i] + scale * g[i];
+    u[i] = scale * g[i] + momentum * m[i];
+  }
+}
+
+HEDDLE_KERNEL void descend(Real keep, Real rate, const Real* x, Real* w, Index count) {
+  for (Index i = 0; i < count; ++i) w[i] = keep * w[i] - rate * x[i];
+}
+
+// y += factor x
+HEDDLE_KERNEL void add_scaled(Real factor, const Real* x, Real* y, Index count) {
+  for (Index i = 0; i < count; ++i) y[i] += factor * x[i];
+}
+
+HEDDLE_KERNEL void scale_by(Real factor, Real* x, Index count) {
+  for (Index i = 0; i < count; ++i) x[i] *= factor;
+}
+
+template <class Kernel>
+void for_slices(const Tensor& tensor, const Kernel& kernel) {
+  parallel_ranges(tensor.size(), slice_elements, [&](Index begin, Index end) { kernel(begin, end - begin); });
+}
+
+// X [rows, columns] in place.
+void orthogonalize(const Tensor& x) {
+  constexpr double least_norm = 1e-7;
+  const Index rows = x.shape()[0], columns = x.shape()[1], side = std::min(rows, columns);
+  const bool is_tall = rows > columns;
+  const auto factor = static_cast<Real>(1 / (std::sqrt(sum_of_squares(x)) + least_norm));
+  for_slices(x, [&](Index at, Index count) { scale_by(factor, x.data() + at, count); });
+  const Tensor square({side, side}), polynomial({side, side}), next(x.shape());
+  for (int step = 0; step < newton_schulz_steps; ++step) {
+    is_tall ? matmul(transpose(x), matrix(x), target(square)) : matmul(matrix(x), transpose(x), target(square));
+    matmul(matrix(square), matrix(square), target(polynomial), quintic);
+    for_slices(square,
+               [&](Index at, Index count) { add_scaled(cubic, square.data() + at, polynomial.data() + at, count); });
+    next.assign(x);
+    is_tall ? matmul(matrix(x), matrix(polynomial), target(next), 1, linear)
+            : matmul(matrix(polynomial), matrix(x), target(next), 1, linear);
+    x.assign(next);
+  }
+}
+
+class Muon : public Optimizer {
+ public:
+  struct Rates {
+    double momentum, weight_decay, others;
+  };
+  Muon(const Rates& rates, const AdamSettings& of_others, Parameters& parameters)
+      : rates_(rates),
+        others_(make_adamw(of_others, parameters, [](const Parameter& of) { return !is_hidden_matrix(of); })) {
+    for (const Parameter& parameter : parameters.all()) {
+      if (!parameter.is_trained() || !is_hidden_matrix(parameter)) continue;
+      matrices_.push_back({&parameter, Tensor(parameter.value().shape(), 0)});
+    }
+  }
+
+  std::vector<StateTensor> state() const override {
+    std::vector<StateTensor> all = others_->state();
+    for (const Matrix& matrix : matrices_) all.push_back({"m/" + matrix.parameter->name, matrix.m});
+    return all;
+  }
+
+  std::string note() const override {
+    return matrices_.empty() ? "optimizer muon is adamw here: no matrices inside the model are trained" : "";
+  }
+
+  void update(const UpdateStep& step) override {
+    UpdateStep slower = step;
+    slower.learning_rate *= rates_.others;
+    others_->update(slower);
+    Section section("optimizer");
+    for (const Matrix& matrix : matrices_) update_matrix(matrix, step);
+  }
+
+ private:
+  struct Matrix {
+    const Parameter* parameter;
+    Tensor m;
+  };
+
+  void update_matrix(const Matrix& matrix, const UpdateStep& step) const {
+    const Tensor weights = matrix.parameter->value(), gradient = matrix.parameter->gradient();
+    const Tensor x(weights.shape());
+    const auto momentum = static_cast<Real>(rates_.momentum), scale = static_cast<Real>(step.gradient_scale);
+    for_slices(x, [&](Index at, Index count) {
+      add_momentum(momentum, scale, gradient.data() + at, matrix.m.data() + at, x.data() + at, count);
+    });
+    orthogonalize(x);
+    const auto out = static_cast<double>(weights.shape()[0]), in = static_cast<double>(weights.shape()[1]);
+    const double rate = step.learning_rate * matrix.parameter->rate;
+    const auto keep = static_cast<Real>(1 - rate * rates_.weight_decay);
+    const auto of_x = static_cast<Real>(rate * std::sqrt(std::max(1.0, out / in)));
+    for_slices(x, [&](Index at, Index count) { descend(keep, of_x, x.data() + at, weights.data() + at, count); });
+  }
+
+  Rates rates_;
+  std::unique_ptr<Optimizer> others_;
+  std::vector<Matrix> matrices_;
+};
+
+struct MuonSettings final : AdamSettings {
+  static constexpr const char* kind_name = "muon";
+  double momentum = 0.95, others = 0.15;
+  MuonSettings() {
+    beta2 = 0.95;
+    weight_decay = 0.1;
+  }
+
+  double usual_rate() const override { return 0.02; }
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    return std::make_unique<Muon>(Muon::Rates{momentum, weight_decay, others}, *this, parameters);
+  }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("momentum", "momentum coefficient of matrices").range(0, 0.999999).takes("X"), self.momentum);
+    visitor(Field("others",
+                  "learning rate of embeddings, norms and heads, which AdamW updates, as a fraction of the matrices'")
+                .above(0, 1000)
+                .takes("X"),
+            self.others);
+    AdamSettings::visit(self, visitor);
+  }
+};
+
+}  // namespace
+
+OptimizerChoice muon_defaults() {
+  return MuonSettings();
+}
+
+}  // namespace heddle::training

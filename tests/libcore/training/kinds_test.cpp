@@ -1,0 +1,93 @@
+// The lists of update rules, schedules and objectives: settings as text.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <set>
+
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/optimizer.hpp"
+#include "libcore/training/schedule.hpp"
+#include "support/kind_samples.hpp"
+
+using namespace heddle;
+using namespace heddle::training;
+using namespace heddle::testing;
+
+namespace {
+
+template <class Common>
+void check_text(const std::vector<std::string>& names) {
+  CHECK(kinds<Common>().names() == names);
+  for (const Kind<Common>& kind : kinds<Common>().all) {
+    CAPTURE(kind.name);
+    CHECK_FALSE(kind.summary.empty());
+    CHECK(kind.defaults.name() == kind.name);
+    CHECK_NOTHROW(kind.defaults.check());
+    CHECK(KindOf<Common>::from(kind.name) == kind.defaults);
+    CHECK(KindOf<Common>::from(text_of(kind.defaults)) == kind.defaults);
+    std::set<std::string> keys;
+    for (const FieldText& field : kind.defaults.fields()) {
+      CAPTURE(field.field.name);
+      CHECK(keys.insert(field.field.option()).second);
+      CHECK_FALSE(field.field.help.empty());
+      CHECK(field.field.name != "name");  // which files have for that of the kind
+      const KindOf<Common> moved = with_another(kind.defaults, field);
+      CHECK_FALSE(moved == kind.defaults);
+      CHECK(KindOf<Common>::from(text_of(moved)) == moved);
+      CHECK(differing_fields(moved, kind.defaults) == std::vector<std::string>{field.field.name});
+    }
+    const KindOf<Common> all = with_others(kind.defaults);
+    CHECK(KindOf<Common>::from(text_of(all)) == all);
+    CHECK(differing_fields(all, kind.defaults).size() == kind.defaults.fields().size());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("kinds: every update rule, schedule and objective is what its text says, for each of its settings") {
+  check_text<OptimizerSettings>({"adamw", "coupled", "adam", "adagrad", "adadelta", "sgd"});
+  check_text<ScheduleSettings>({"cosine", "linear", "constant", "inverse-sqrt"});
+  check_text<ObjectiveSettings>({"causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise"});
+}
+
+TEST_CASE("kinds: the defaults are those that README and man pages name") {
+  for (const char* const text : {"adamw:beta1=0.9,beta2=0.98,epsilon=1e-8,weight-decay=0.1",
+                                 "coupled:beta1=0.9,beta2=0.98,weight-decay=0.1", "adam:beta2=0.98,weight-decay=0",
+                                 "adagrad:epsilon=1e-8", "adadelta:rho=0.95,epsilon=1e-6", "sgd:momentum=0.9"}) {
+    CAPTURE(text);
+    CHECK(OptimizerChoice::from(text) == OptimizerChoice::from(KindText::parse(text).name));
+  }
+  for (const char* const text :
+       {"cosine:final=0.1,warmup=4%", "linear:final=0.1,warmup=4%", "constant:warmup=4%", "inverse-sqrt:warmup=4%"}) {
+    CAPTURE(text);
+    CHECK(ScheduleChoice::from(text) == ScheduleChoice::from(KindText::parse(text).name));
+  }
+  for (const char* const text :
+       {"masked:probability=0.3,masking=dynamic", "detect:weight=50,probability=0.3", "permute:partial-prediction=6",
+        "denoise:noise=spans,density=auto,mean-span-length=3,random-roll=false,permute-sentences=true"}) {
+    CAPTURE(text);
+    CHECK(ObjectiveChoice::from(text) == ObjectiveChoice::from(KindText::parse(text).name));
+  }
+  CHECK(OptimizerChoice().name() == "adamw");
+  CHECK(ScheduleChoice().name() == "cosine");
+}
+
+TEST_CASE("kinds: settings out of range are refused with the key") {
+  for (const char* const text : {"adamw:beta1=1", "adamw:beta2=-0.1", "adamw:epsilon=0", "adam:weight-decay=-1",
+                                 "sgd:momentum=1", "adadelta:rho=1", "adagrad:epsilon=0"}) {
+    CAPTURE(text);
+    const std::string key = KindText::parse(text).settings.front().first;
+    CHECK_THROWS_WITH_AS(OptimizerChoice::from(text), doctest::Contains((key + ": ").c_str()), UsageError);
+  }
+  for (const char* const text : {"linear:final=1.5", "cosine:final=-1", "constant:warmup=101%", "linear:warmup=x"}) {
+    CAPTURE(text);
+    const std::string key = KindText::parse(text).settings.front().first;
+    CHECK_THROWS_WITH_AS(ScheduleChoice::from(text), doctest::Contains((key + ": ").c_str()), UsageError);
+  }
+  for (const char* const text : {"masked:probability=0", "masked:masking=sometimes", "permute:partial-prediction=0",
+                                 "detect:weight=0", "denoise:noise=holes", "denoise:density=2"}) {
+    CAPTURE(text);
+    const std::string key = KindText::parse(text).settings.front().first;
+    CHECK_THROWS_WITH_AS(ObjectiveChoice::from(text), doctest::Contains((key + ": ").c_str()), UsageError);
+  }
+}
