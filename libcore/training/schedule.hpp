@@ -23,7 +23,13 @@ struct ScheduleSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("warmup", "warmup steps, or a percentage of all steps").takes("N|P%").changeable(), self.warmup);
+    visitor(Field("warmup", "warmup steps, or a percentage of all steps")
+                .formerly("warmup_share")
+                .formerly("warmup_ratio")
+                .formerly("warmup_steps")
+                .takes("N|P%")
+                .changeable(),
+            self.warmup);
   }
 };
 

@@ -95,8 +95,8 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
            {"pretrain --train train.h5:2,valid.h5 -o x.h5 --arch decoder:memory=8 --positions rope",
             "train.h5: weight 2 has no effect on text that is read in order", 1},
            {"inspect evaluate plain.h5 valid.h5 --memory 8",
-            "--memory: needs a model that predicts next tokens, whose positions are relative and whose attention can "
-            "have a window; plain.h5",
+            ": needs positions that are relative and attention that can have a window; plain.h5 reads each window for "
+            "itself",
             2},
        }) {
     corpus.refused(c);

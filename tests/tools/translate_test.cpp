@@ -583,8 +583,10 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
   corpus.refused({"inspect evaluate model.h5 stream.h5", "model.h5: its tokenizer lacks the sentinels", 1});
-  corpus.refused(
-      {"inspect evaluate model.h5 stream.h5 --objective translate", " translate is trained on pairs of texts", 2});
+  corpus.refused({"inspect evaluate model.h5 stream.h5 --objective translate",
+                  "--objective translate: is evaluated on pairs of texts, and this is a token file", 2});
+  corpus.refused({"inspect evaluate model.h5 pairs.h5 --objective denoise",
+                  "--objective denoise: is evaluated on text, and this is a pairs file", 2});
   corpus.refused({"classify model.h5 --labels a,b --template '{}'", "predicts a target text", 1});
   // Bytes that are not UTF-8 shift no line.
   const auto lines = lines_of(corpus.must("printf 'a b\\nc\\n\\xff\\nd\\n' | generate -q model.h5").out);

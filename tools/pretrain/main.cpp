@@ -37,11 +37,11 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { show(read, arguments); });
     check_control(options.control);
+    if (options.control.resume.empty()) described_model(options.model, {}).check();
     check<UsageError>(
         options.dry_run || !options.train.empty(),
         "--train names the token file to train on, made with tokenize -t tokenizer.h5 -o tokens.h5 text.txt; "
         "or, with -t tokenizer.h5, the text itself");
-    if (options.control.resume.empty()) described_model(options.model, {}).check();
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
     take_seed(options.control, options.output, arguments);
     std::vector<std::string> inputs{validation(options.valid).file, options.tokenizer};

@@ -46,8 +46,18 @@ RunSpec pretraining_defaults(const cli::Arguments& arguments) {
   return spec;
 }
 
+namespace {
+
+const models::ModelConfig& preset_of(const std::string& name) {
+  const std::vector<std::string> names = models::preset_names();
+  check<UsageError>(std::ranges::count(names, name) > 0, "--preset: ", not_one_of(name, names));
+  return models::preset(name);
+}
+
+}  // namespace
+
 models::ModelConfig described_model(const ModelOptions& options, const models::ModelConfig& base) {
-  const models::ModelConfig& start = options.preset.empty() ? base : models::preset(options.preset);
+  const models::ModelConfig& start = options.preset.empty() ? base : preset_of(options.preset);
   check<UsageError>(options.preset.empty() || options.arch.name.empty() || options.arch.name == start.arch(), "--arch ",
                     options.arch.name, ": the preset is of the architecture ", start.arch(),
                     "; leave out --arch or --preset");

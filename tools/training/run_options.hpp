@@ -42,11 +42,11 @@ struct LearningOptions {
   LearningOptions() { training.learning_rate = training::automatic_rate; }
 
   bool has_average = true;  // whether there is an option for a moving average of the weights
+  std::string objective_help = "what to predict; by default the first that fits the model and --train";
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("objective", "what to predict; by default the first that fits the model and --train").essential(),
-            self.objective);
+    visitor(Field("objective", self.objective_help).essential(), self.objective);
     visitor(Field("optimizer", "update rule"), self.optimizer);
     visitor(Field("schedule", "learning rate after the warmup"), self.schedule);
     auto offered = [&](const Field& field, auto& value) {

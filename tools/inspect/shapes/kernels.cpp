@@ -47,7 +47,7 @@ struct KernelsOptions {
     visitor(Field("attention",
                   "attention variants, as pretrain takes them, perhaps with settings; several are comma-separated")
                 .not_empty()
-                .takes("NAME")
+                .takes("NAME[:KEY=VALUE,...],...")
                 .essential(),
             self.attention);
     visitor(Field("scheme", "a scheme of positions: show the weight of each offset of positions, too")
