@@ -26,8 +26,5 @@ void change_by_library(const std::string& path, const Change& change) {
 struct Trust : formats::hdf5::TrustScope {
   Trust() : TrustScope(true) {}
 };
-  Trust(const Trust&) = delete;
-  Trust& operator=(const Trust&) = delete;
-};
 
 }  // namespace heddle::tests
