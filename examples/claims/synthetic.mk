@@ -67,7 +67,7 @@ $(OUT)/bidirectional/%.row: SHAPE = --arch decoder
 $(OUT)/bidirectional/%.row: ANSWER = --max-tokens 1 --temperature 0
 $(OUT)/bidirectional/%.row: READS = right
 $(OUT)/bidirectional/%.row: COLUMN = 1
-$(OUT)/bidirectional/both.%.row: SHAPE = --arch encoder --norm layer --no-gated --activation gelu-tanh
+$(OUT)/bidirectional/both.%.row: SHAPE = --arch encoder:norm=layer,gated=false,activation=gelu-tanh
 $(OUT)/bidirectional/both.%.row: ANSWER = --top 1
 $(OUT)/bidirectional/from-right.%.row: READS = left
 $(OUT)/bidirectional/from-right.%.row: COLUMN = 2

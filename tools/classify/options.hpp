@@ -75,21 +75,20 @@ struct ClassifyOptions {
             self.output);
     visitor(Field("top", "print the K most probable labels or answers").range(1, 100000).takes("K").essential(),
             self.top);
-    visitor(
-        Field("threshold",
-              "print a label only if its probability is at least P; otherwise the label is empty, or null with "
-              "--jsonl. With --evaluate: print the fraction of texts with a label (coverage) and the metrics of these")
-            .range(0, 1)
-            .takes("P")
-            .essential(),
-        self.threshold);
+    visitor(Field("threshold",
+                  "print a label only if its probability is at least P, else an empty one, or null with --jsonl; with "
+                  "--evaluate: print the fraction of texts with a label (coverage) and the metrics of these")
+                .range(0, 1)
+                .takes("P")
+                .essential(),
+            self.threshold);
     visitor(Field("raw",
                   "tag sentences as they are, one per line: their words are found, and printed with begin, end and tag")
                 .essential(),
             self.raw);
     visitor(Field("jsonl", "print one JSON object per text, sentence or question, as -o NAME.jsonl does").essential(),
             self.jsonl);
-    visitor(Field("evaluate", "compare with the labels in the file and print metrics").essential(), self.evaluate);
+    visitor(Field("evaluate", "compare with the labels of the file; print metrics").essential(), self.evaluate);
     visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}).essential(), self.json);
     visitor(Field("metric", "metric to print first, with a confidence interval; auto means the usual one of the task")
                 .needs({"evaluate"})

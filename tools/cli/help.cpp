@@ -49,6 +49,7 @@ enum class Facts { essential, all, ranges };
 std::string choices_of(const Option& option, Facts wanted) {
   constexpr std::size_t most = 12, some = 3;
   const std::vector<std::string>& choices = option.choices;
+  if (wanted == Facts::essential && option.expands) return concatenate("--help=", option.field.option(), " lists them");
   if (wanted != Facts::essential || choices.size() <= most) return "one of " + join(choices);
   return concatenate("one of ", choices.size(), ", such as ", join({choices.begin(), choices.begin() + some}),
                      "; --help=all lists them");
@@ -161,13 +162,9 @@ void for_each_group(const OptionTable& table, bool all, const Body& body) {
 }  // namespace
 
 std::string help_entry(const std::string& term, const std::string& text) {
-  std::string lines = "  " + term;
-  if (lines.size() + 2 > help_column) {
-    lines += "\n" + std::string(help_column, ' ');
-  } else {
-    lines.append(help_column - lines.size(), ' ');
-  }
-  return lines + wrapped(text, help_column, help_column);
+  std::string line = "  " + term + "  ";
+  line.append(help_column - std::min(help_column, line.size()), ' ');
+  return line + wrapped(text, line.size(), help_column);
 }
 
 std::string render_help(const About& about, const OptionTable& options, bool all) {

@@ -29,8 +29,8 @@ struct FinetuneOptions : RunOptions {
     visitor(Field("from", "model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
             self.from);
     visitor(Field("arch",
-                  "architecture of a new model, instead of --from; bag: a classifier by words and n-grams that trains "
-                  "in seconds")
+                  "architecture of a new model, without --from; bag classifies by words and n-grams and trains in "
+                  "seconds")
                 .essential(),
             self.arch);
     visitor(Field("ensemble",
@@ -47,8 +47,8 @@ struct FinetuneOptions : RunOptions {
                 .takes("FILE"),
             self.tokenizer);
     visitor(Field("train",
-                  "labelled files to train on; for lm, token files or texts, each with a weight: how often it is read "
-                  "per epoch, by default 1; not standard input")
+                  "labelled files; for lm, token files or texts, each with a weight: how often it is read per epoch "
+                  "(default 1)")
                 .not_empty()
                 .takes("FILE[:WEIGHT],...")
                 .essential(),

@@ -22,8 +22,8 @@ namespace {
 const cli::About about{
     .name = "generate",
     .summary =
-        "Continues texts with a decoder, translates them with a sequence-to-sequence model, or fills in masked tokens "
-        "with an encoder; or prints their log-likelihoods.",
+        "Continues texts with a decoder, translates them, or fills in masked tokens with an encoder; or prints their "
+        "log-likelihoods.",
     .synopsis = {"MODEL -p TEXT [options]", "MODEL [options] [FILE]", "MODEL --beam N [--n-best N] [options] [FILE]",
                  "MODEL[,MODEL...] --score [--jsonl] [FILE]", "MODEL --evaluate REFERENCES [--json] [options] [FILE]",
                  "ENCODER [--top K] [--jsonl] [FILE]"},

@@ -72,18 +72,14 @@ struct GenerateOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("prompt", "text to continue, to fill in or to score, instead of lines")
-                .letter('p')
-                .takes("TEXT")
-                .essential(),
-            self.prompt);
+    visitor(
+        Field("prompt", "text to continue, fill in or score, instead of lines").letter('p').takes("TEXT").essential(),
+        self.prompt);
     visitor(Field("output", "file for the texts").letter('o').takes("FILE").essential(), self.output);
     visitor(
         Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
         self.base);
-    visitor(Field("max_tokens",
-                  "maximum number of tokens to generate; auto means 256 or, for a target text, 50 more than the source "
-                  "has")
+    visitor(Field("max_tokens", "most tokens to generate; auto: 256, or for a target text 50 more than the source has")
                 .range(1, 1000000000)
                 .word(0, "auto")
                 .formerly("max_new_tokens")
@@ -95,12 +91,10 @@ struct GenerateOptions {
                 .takes("TEXT")
                 .essential(),
             self.stop);
-    visitor(
-        Field("num_samples", "generate N texts for each prompt, one per line").range(1, 10000).takes("N").essential(),
-        self.num_samples);
-    visitor(Field("stream", "write text as soon as it is final, one line after the other").essential(), self.stream);
-    visitor(Field("score", "print the log-likelihood of each text in nats instead of continuing it").essential(),
-            self.score);
+    visitor(Field("num_samples", "texts for each prompt, one per line").range(1, 10000).takes("N").essential(),
+            self.num_samples);
+    visitor(Field("stream", "write text as soon as it is final, line after line").essential(), self.stream);
+    visitor(Field("score", "print the log-likelihoods of the texts in nats instead").essential(), self.score);
     visitor(Field("evaluate",
                   "translations: compare them with the references in this file, line by line, and print BLEU, chrF and "
                   "exact match; -o FILE keeps the translations")
@@ -119,21 +113,18 @@ struct GenerateOptions {
                   "--score")
                 .range(1, 10000)
                 .word(0, "auto")
-                .takes("N")
-                .essential(),
+                .takes("N"),
             self.batch_size);
     visitor(Field("kv_cache", "data type of the cached keys and values; bf16 needs half the memory").formerly("cache"),
             self.kv_cache);
-    visitor(Field("overlong",
-                  "texts longer than the context: report an error, truncate them (prompts keep their ends, other texts "
-                  "their beginnings), or, with --score, read them in overlapping parts")
-                .essential(),
-            self.overlong);
     visitor(
-        Field("jsonl",
-              "one JSON object per text: prompt, text, ids, log_likelihood, log_probabilities; with --score text, ids, "
-              "log_likelihood, tokens, log_probabilities; with encoders prompt, text, masks")
+        Field("overlong",
+              "texts longer than the context: report an error, truncate them (prompts keep their ends, others their "
+              "beginnings), or split them into overlapping parts (with --score)")
             .essential(),
+        self.overlong);
+    visitor(
+        Field("jsonl", "one JSON object per text, with ids and log-likelihoods, or with the masks' tokens").essential(),
         self.jsonl);
     visitor(Field("constraints", "Constraints, for sampling and beam search"), self.constraints);
     visitor(Field("sampling", "Sampling"), self.sampling);

@@ -20,7 +20,7 @@ struct ModelOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("preset", "shape of a known model; the options below override it")
+    visitor(Field("preset", "shape of a known model, which options override")
                 .not_empty()
                 .named_in(models::described_presets)
                 .takes("NAME")
@@ -39,23 +39,21 @@ struct PretrainOptions : RunOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("train",
-                  "token files or a pairs file to train on, made by tokenize, or text with -t; a weight sets how often "
-                  "a file is read per epoch (default 1)")
+                  "token files or a pairs file, made by tokenize, or text with -t; a weight is how often a file is "
+                  "read per epoch (default 1)")
                 .not_empty()
                 .takes("FILE[:WEIGHT],...")
                 .essential(),
             self.train);
-    visitor(
-        Field(
-            "tokenizer",
-            "tokenizer that encodes text: a tokenizer, token or model file, or one of another program (tokenizer.json, "
-            "vocab.txt, a directory)")
-            .letter('t')
-            .needs({"train"})
-            .not_empty()
-            .takes("FILE")
-            .essential(),
-        self.tokenizer);
+    visitor(Field("tokenizer",
+                  "tokenizer of the text: of a tokenizer, token or model file, or of another program (tokenizer.json, "
+                  "vocab.txt, a directory)")
+                .letter('t')
+                .needs({"train"})
+                .not_empty()
+                .takes("FILE")
+                .essential(),
+            self.tokenizer);
     visitor(Field("documents", "what ends a document in text: a line, blank lines, or the end of a file")
                 .needs({"tokenizer"}),
             self.documents);
