@@ -35,7 +35,8 @@ TEST_CASE("bag: learns classes from texts alone, with equal bytes twice, and its
 TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   const Labelled corpus;
   write_file(corpus.path("tiny.tsv"), "praise\tgood good\npraise\tgood film\nblame\tbad\n");
-  corpus.must(bag + "classify --arch bag:ngrams=1 --train tiny.tsv -o tiny.h5 --steps 1 --learning-rate 1e-12");
+  corpus.must(
+      "finetune -q --arch bag:ngrams=1 --task classify --train tiny.tsv -o tiny.h5 --steps 1 --learning-rate 1e-12");
   // Texts that have a token, plus 1: good 3 and 1, film 2 and 1, bad 1 and 2; all have [CLS] and [SEP], which therefore
   // say nothing. The prior counts as much as the words do on average: texts have 3, 4 and 3 features.
   const double praise = std::log(3.0 / 6), blame = std::log(1.0 / 4);
@@ -93,25 +94,24 @@ TEST_CASE("bag: pairs, tags and numbers") {
 
 TEST_CASE("bag: an interrupted run continues to the same bits, and another shape is refused") {
   const Labelled corpus;
-  const std::string command = bag + "classify --train texts.tsv --epochs 4 ";
-  corpus.must(command + "-o whole.h5");
-  corpus.refused(command + "-o parts.h5 --max-time 0.001s", 75, "");
-  corpus.refused(command + "-o parts.h5 --arch bag:ngrams=3", 2, " was 2 and is 3 now");
-  corpus.must(command + "-o parts.h5");
+  const std::string rest = " --task classify --train texts.tsv --epochs 4 ", command = "finetune -q --arch bag";
+  corpus.must(command + rest + "-o whole.h5");
+  corpus.refused(command + rest + "-o parts.h5 --max-time 0.001s", 75, "");
+  corpus.refused(command + ":ngrams=3" + rest + "-o parts.h5", 2, " was 2 and is 3 now");
+  corpus.must(command + rest + "-o parts.h5");
   CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
 }
 
 TEST_CASE("bag: a finished model of another shape is replaced, also where the shape is left to the examples again") {
   const Labelled corpus;
-  const std::string command = bag + "classify --train texts.tsv -o bag.h5 ";
   const auto shape = [&](const std::string& field) {
     return parse_json(corpus.must("inspect bag.h5 --json").out)["config"][field];
   };
-  corpus.must(command + "--arch bag:buckets=77,ngrams=3");
-  CHECK(shape("buckets") == 77);
   const auto replaced = [&](const std::string& arch) {
     return corpus.must("finetune --arch " + arch + " --task classify --train texts.tsv -o bag.h5").err;
   };
+  replaced("bag:buckets=77,ngrams=3");
+  CHECK(shape("buckets") == 77);
   CHECK(contains(replaced("bag:ngrams=3"), " was 77 and is auto now"));
   CHECK(shape("buckets") == 1024);
   CHECK(contains(replaced("bag"), " was 3 and is 2 now"));

@@ -174,6 +174,7 @@ TEST_CASE("denoise: weights that are whole numbers repeat files; what cannot wor
             "permute-sentences is for noise=infilling", 2},
            {run + "--train lines.h5 --objective denoise:noise=infilling,random-roll=true",
             "random-roll is for noise=spans", 2},
+           {"inspect evaluate m.h5 lines.h5", "evaluate it on a pairs file, or with --objective denoise", 1},
            {"inspect evaluate m.h5 lines.h5 --objective translate", " is trained on pairs of texts", 2},
            {run + "--train lines.h5 --objective denoise:density=0", "--objective: density: 0 is out of range", 2},
            {run + "--train lines.h5 --sequence-length 2", "no room for text between special tokens", 2},

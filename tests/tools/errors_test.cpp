@@ -107,9 +107,11 @@ TEST_CASE("inspect evaluate: the message names the file that is wrong, and what 
   const Tuned corpus;
   corpus.must("head -n 4 train.txt > some.txt; tokenize -q -t pieces.h5 --pairs -o pairs.h5 some.txt some.txt");
   corpus.must("pretrain -q --train pairs.h5 --arch encoder-decoder -o both.h5" + tiny);
-  corpus.refused("inspect evaluate encoder.h5 pairs.h5", "encoder.h5: is of the architecture encoder");
-  corpus.refused("inspect evaluate both.h5 masked.h5",
-                 "both.h5: predicts a target text for a source text; evaluate it on a pairs file");
+  corpus.refused("inspect evaluate encoder.h5 pairs.h5",
+                 "encoder.h5: its objective, masked, reads text; evaluate it on a token file");
+  corpus.refused(
+      "inspect evaluate both.h5 masked.h5",
+      "both.h5: its objective, translate, reads pairs; evaluate it on a pairs file, or with --objective denoise");
   corpus.refused("inspect evaluate encoder.h5 train.txt",
                  "train.txt: is plain text, not a heddle file; encode text with the model's tokenizer: tokenize -t "
                  "encoder.h5 -o tokens.h5 TEXT");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/heddle/load_model.hpp"
+#include "tools/shells.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -107,7 +108,7 @@ TEST_CASE("kinds: a comma in a value has a backslash, and long and short names a
   CHECK(shown("--arch rnn:layers=2,dropout=0.1 --optimizer adamw --weight-decay 0.2") ==
         shown("--layers 2 --arch rnn:dropout=0.1 --optimizer adamw:weight-decay=0.2"));
   write_file(corpus.path("run.ini"), expected);
-  CHECK(shown("--config run.ini") == expected);
+  CHECK(corpus.must("pretrain --config run.ini --print-config").out == expected);
   // Underscores are dashes.
   CHECK(shown("--arch rnn:encoder_layers=2") == shown("--arch rnn:encoder-layers=2"));
 }
@@ -134,7 +135,7 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   check_refused(corpus, train + "--layers 3 --arch decoder:layers=2", {"--layers ", " disagree"});
   check_refused(corpus, train + "--optimizer sgd:weight-decay=1 --weight-decay 2", {"--weight-decay 1 and 2 disagree"});
   check_refused(corpus, train + "--warmup 3 --schedule linear:warmup=4", {"--warmup ", " disagree"});
-  write_file(corpus.path("run.ini"), "[arch]\nname = rnn\ncell = lstm\nlayers = 2\n");
+  write_file(corpus.path("run.ini"), "[arch]\nname = rnn\ncell = cho\nlayers = 2\n");
   const auto shown = [&](const std::string& before, const std::string& options) {
     return corpus.must(before + train + "--config run.ini --print-config " + options).out;
   };
@@ -144,8 +145,17 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   // Another architecture leaves the file's behind, with its settings.
   const std::string other = shown("", "--arch lstm");
   CHECK(contains(other, "\n[arch]\nname = lstm\n"));
-  CHECK_FALSE(contains(other, "cell = lstm"));
-  check_refused(corpus, "HEDDLE_PRETRAIN_ARCH=rnn:cell=foo " + train, {"HEDDLE_PRETRAIN_ARCH", "'foo' is not one of"});
+  CHECK_FALSE(contains(other, "cell = cho"));
+  // What is wrong is told with its place.
+  check_refused(corpus, "HEDDLE_PRETRAIN_ARCH=rnn:cell=foo " + train,
+                {"pretrain: HEDDLE_PRETRAIN_ARCH: cell: 'foo' is not one of tanh"});
+  check_refused(corpus, "HEDDLE_PRETRAIN_LAYERS=many " + train,
+                {"pretrain: HEDDLE_PRETRAIN_LAYERS: 'many' is not a whole number"});
+  write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\ncell = foo\n");
+  check_refused(corpus, train + "--config wrong.ini", {"pretrain: wrong.ini:3: cell: 'foo' is not one of tanh"});
+  write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\nmemory = 3\n");
+  check_refused(corpus, train + "--config wrong.ini",
+                {"pretrain: wrong.ini:3: memory: rnn has no key 'memory', which"});
 }
 
 TEST_CASE("kinds: options and files of former names say what to write") {
@@ -235,6 +245,20 @@ TEST_CASE("kinds: defaults that help and --print-config tell are those of the to
                            "# weight-decay = 0.01", "[schedule]\n# name = linear\n# warmup = 10%\n# final = 0\n"}) {
     CHECK_MESSAGE(contains(config, line), line);
   }
+}
+
+TEST_CASE("kinds: shells complete the settings of a name") {
+  using Offers = std::vector<std::string>;
+  const Shells shells(std::string(HEDDLE_TOOLS) + "/pretrain", "pretrain");
+  CHECK(shells.bash("--arch rnn : cel") == Offers{"cell="});
+  CHECK(shells.bash("--arch = rnn : cell = lstm,lay") == Offers{"lstm,layers="});
+  CHECK(shells.bash("--optimizer adamw : bet") == Offers{"beta1=", "beta2="});
+  CHECK(shells.bash("--optimizer ada") == Offers{"adadelta", "adagrad", "adam", "adamw"});
+  if (is_there("fish")) {
+    CHECK(shells.fish("pretrain --arch rnn:cel") == Offers{"rnn:cell="});
+    CHECK(shells.fish("pretrain --schedule linear:warmup=3,fi") == Offers{"linear:warmup=3,final="});
+  }
+  if (is_there("zsh")) CHECK(shells.zsh("pretrain --arch rnn:cel") == "pretrain --arch rnn:cell=\n");
 }
 
 TEST_CASE("kinds: options are few and help is short") {

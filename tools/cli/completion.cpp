@@ -48,6 +48,43 @@ std::string bash_pattern(const Options& options, const Wanted& wanted) {
   return join(names, "|");
 }
 
+// Whether the shell can complete the settings after a name: rnn:layers=
+bool has_settings(const Option& option) {
+  return std::ranges::any_of(option.kinds, [](const KindHelp& kind) { return !kind.fields.empty(); });
+}
+
+// Completes the keys of NAME:KEY=VALUE,…; bash takes ":" and "=" for ends of words.
+std::string bash_settings(const Options& options) {
+  std::string cases;
+  for (const Option* option : options) {
+    for (const KindHelp& kind : option->kinds) {
+      if (kind.fields.empty()) continue;
+      cases += "      " + in_quotes(option->shown() + " " + kind.name) + ") keys=" + in_quotes(join(kind.keys(), " ")) +
+               " ;;\n";
+    }
+  }
+  if (cases.empty()) return "";
+  return R"(  local i=$COMP_CWORD typed=${COMP_WORDS[COMP_CWORD]} keys= last
+  while (( i > 1 )) && [[ ${COMP_WORDS[i]} == [:=] || ${COMP_WORDS[i-1]} == [:=] ]]; do
+    (( --i ))
+    typed=${COMP_WORDS[i]}$typed
+  done
+  local option=${COMP_WORDS[i-1]}
+  if [[ $typed == --*=* ]]; then option=${typed%%=*} typed=${typed#*=}; fi
+  if [[ $typed == *:* ]]; then
+    case "$option ${typed%%:*}" in
+)" + cases +
+         R"(    esac
+    last=${typed#*:} last=${last##*,} typed=${typed##*[:=]}
+    if [[ -n $keys ]]; then
+      [[ $last == *=* ]] || mapfile -t COMPREPLY < <(compgen -P "${typed%"$last"}" -S = -W "$keys" -- "$last")
+      compopt -o nospace 2> /dev/null
+      return
+    fi
+  fi
+)";
+}
+
 std::string bash_function(const std::string& function, const Options& options) {
   const auto takes_file = [](const Option& option) { return option.choices.empty() && is_file(option.placeholder); };
   const auto takes_other = [&](const Option& option) {
@@ -72,7 +109,8 @@ std::string bash_function(const std::string& function, const Options& options) {
   return function + R"(() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}
   COMPREPLY=()
-  if [[ $word == = ]]; then
+)" + bash_settings(options) +
+         R"(  if [[ $word == = ]]; then
     word=
   elif [[ $previous == = && COMP_CWORD -gt 1 ]]; then
     previous=${COMP_WORDS[COMP_CWORD-2]}
@@ -129,8 +167,31 @@ complete -F )" +
          function + " " + name + "\n";
 }
 
+// "'decoder|layers width' 'rnn|layers cell'"
+std::string zsh_settings(const Option& option) {
+  std::string text;
+  for (const KindHelp& kind : option.kinds) text += " " + in_quotes(kind.name + "|" + join(kind.keys(), " "));
+  return text;
+}
+
+// What completes a name, and the keys of its settings.
+constexpr const char* zsh_function = R"(_heddle_settings() {
+  local name=${PREFIX%%:*} entry
+  if compset -P '*:'; then
+    compset -P '*,'
+    for entry in "$@"; do
+      [[ ${entry%%|*} == $name ]] && compadd -S = -- ${(z)entry#*|}
+    done
+  else
+    compadd -- "${@%%|*}"
+  fi
+}
+)";
+
 std::string zsh_value(const Option& option) {
   if (option.kind == OptionKind::flag) return "";
+  if (has_settings(option))
+    return ":" + with_backslashes(option.placeholder, ":\\") + ": _heddle_settings" + zsh_settings(option);
   const std::string start =
       (option.field.bare.empty() ? ":" : "::") + with_backslashes(option.placeholder, ":\\") + ":";
   if (!option.choices.empty()) return start + "(" + join(option.choices, " ") + ")";
@@ -155,13 +216,13 @@ std::string zsh_arguments(const Options& options) {
 }
 
 std::string zsh_completion(const std::string& name, const Options& options) {
-  return "#compdef " + name + "\n" + zsh_arguments(options);
+  return "#compdef " + name + "\n" + zsh_function + zsh_arguments(options);
 }
 
 std::string zsh_completion(const std::string& name, const Options& options, const std::vector<VerbEntry>& verbs) {
   const std::string function = "_heddle_" + name;
   std::vector<std::string> names;
-  std::string text = "#compdef " + name + "\n", list;
+  std::string text = "#compdef " + name + "\n" + zsh_function, list;
   const auto add = [&](const std::string& suffix, const Options& of_it) {
     text += function + "_" + suffix + "() {\n" + zsh_arguments(of_it) + "}\n";
   };
@@ -193,6 +254,34 @@ std::string fish_quoted(std::string_view text) {
   return "'" + with_backslashes(text, "'\\") + "'";
 }
 
+// What completes a name, and the keys of its settings.
+constexpr const char* fish_function = R"(function __heddle_settings
+  set -l token (commandline -ct)
+  set -l value (string replace -r '^--[a-z-]+=' '' -- $token)
+  if string match -q '*:*' -- $value
+    set -l name (string split -m1 : -- $value)[1]
+    set -l before (string match -r '^.*[:,]' -- $token)
+    for entry in $argv
+      set -l words (string split ' ' -- $entry)
+      test $words[1] = $name; or continue
+      for key in $words[2..]
+        echo $before$key=
+      end
+    end
+  else
+    for entry in $argv
+      string split ' ' -- $entry | head -n 1
+    end
+  end
+end
+)";
+
+std::string fish_settings(const Option& option) {
+  std::string text = "(__heddle_settings";
+  for (const KindHelp& kind : option.kinds) text += " \"" + kind.name + " " + join(kind.keys(), " ") + "\"";
+  return text + ")";
+}
+
 // `condition` is what fish tests first, or "".
 std::string fish_options(const std::string& name, const Options& options, const std::string& condition) {
   std::string text;
@@ -202,19 +291,23 @@ std::string fish_options(const std::string& name, const Options& options, const 
     text += " -l " + option->shown().substr(2);
     if (option->kind != OptionKind::flag && option->field.bare.empty())
       text += is_file(option->placeholder) ? " -r -F" : " -x";
-    if (!option->choices.empty()) text += " -a " + fish_quoted(join(option->choices, " "));
+    if (has_settings(*option)) {
+      text += " -a " + fish_quoted(fish_settings(*option));
+    } else if (!option->choices.empty()) {
+      text += " -a " + fish_quoted(join(option->choices, " "));
+    }
     text += " -d " + fish_quoted(option->field.help) + "\n";
   }
   return text;
 }
 
 std::string fish_completion(const std::string& name, const Options& options) {
-  return fish_options(name, options, "");
+  return fish_function + fish_options(name, options, "");
 }
 
 std::string fish_completion(const std::string& name, const Options& options, const std::vector<VerbEntry>& verbs) {
   std::vector<std::string> names;
-  std::string text;
+  std::string text = fish_function;
   for (const VerbEntry& verb : verbs) {
     names.push_back(verb.name);
     text += "complete -c " + name + " -n __fish_use_subcommand -a " + verb.name + " -d " + fish_quoted(verb.summary) +

@@ -38,6 +38,7 @@ ModelSource read_directory(const std::string& path) {
                    ": is a directory without config.json, and without a tokenizer");
   ModelSource source;
   source.parts = formats::read_model_directory(path, source.files);
+  source.parts.config->spell_out();
   return source;
 }
 
@@ -49,10 +50,17 @@ void check_same(const formats::Json& first, const formats::Json& other, const st
   }
 }
 
+// With sizes in place of "auto", which files of former versions have.
+formats::Json shape_of(const ModelSource& source) {
+  models::ModelConfig config = source.parts.config;
+  config->spell_out();
+  return formats::to_json(config);
+}
+
 // Throws if averaging their weights makes no sense.
 void check_alike(const ModelSource& first, const ModelSource& other) {
   const std::string &path = other.files.front(), &than = first.files.front();
-  check_same(formats::to_json(first.parts.config), formats::to_json(other.parts.config), path, than);
+  check_same(shape_of(first), shape_of(other), path, than);
   check<DataError>(
       first.parts.tokenizer == other.parts.tokenizer && first.parts.source_tokenizer == other.parts.source_tokenizer,
       path, ": has another tokenizer than ", than);

@@ -35,7 +35,7 @@ struct EvaluateOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("json", "print one JSON object").essential(), self.json);
     visitor(base_field().essential(), self.base);
-    visitor(Field("objective", "what to predict; by default the first that fits the model and the file").essential(),
+    visitor(Field("objective", "what to predict; by default the first that fits the model").essential(),
             self.objective);
     visitor(Field("batch_size", "sequences to compute at once").range(1, 1 << 20).essential(), self.batch_size);
     visitor(Field("sequence_length", "tokens per window; auto means the length that the model was trained with")
@@ -79,7 +79,7 @@ Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& t
 training::ObjectiveChoice objective_of(const models::Model& model, const training::TrainingData& given,
                                        const EvaluateOptions& options, const std::string& model_path) {
   const training::DataKind data = *given.kind();
-  const training::ObjectiveChoice usual = training::objective_for(model, data);
+  const training::ObjectiveChoice usual = training::objective_for(model, std::nullopt);
   const training::ObjectiveChoice objective = options.objective.resolved(usual, "objective");
   objective.check();
   training::check_suits(objective, model);
