@@ -583,7 +583,9 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
       {"head -5 valid.src | generate model.h5 --evaluate valid.tgt", "more references than the 5 source texts", 1});
   corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
-  corpus.refused({"inspect evaluate model.h5 stream.h5", "model.h5: its tokenizer lacks the sentinels", 1});
+  corpus.refused(
+      {"inspect evaluate model.h5 stream.h5",
+       "model.h5: its objective, translate, reads pairs; evaluate it on a pairs file, or with --objective denoise", 1});
   corpus.refused({"inspect evaluate model.h5 stream.h5 --objective translate",
                   "--objective translate is trained on pairs of texts; ", 2});
   corpus.refused({"inspect evaluate model.h5 pairs.h5 --objective denoise",
