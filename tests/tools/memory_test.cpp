@@ -83,11 +83,13 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
   corpus.must("pretrain -q --train train.h5 -o plain.h5 --steps 2 --layers 1 --width 16 --heads 2 --context 16");
   const std::string start = "pretrain --train train.h5 -o x.h5 --layers 1 --width 16 --heads 2 ";
   for (const Refusal& c : std::vector<Refusal>{
-           {start + "--arch decoder:memory=8", "learned begin anew in each window", 2},
-           {start + "--arch decoder:memory=8 --positions sinusoidal", "sinusoidal begin anew in each window", 2},
+           {start + "--arch decoder:memory=8", "--positions learned begin anew in each window", 2},
+           {start + "--arch decoder:memory=8 --positions sinusoidal",
+            "--positions sinusoidal begin anew in each window", 2},
            {start + "--arch decoder:memory=8 --positions rope --context 16",
-            ": a model with a memory reads texts of any length; give ", 2},
-           {start + "--arch decoder:memory=8,window=4 --positions rope", " 8 is more than the 4 positions of ", 2},
+            "give --context auto, and --sequence-length", 2},
+           {start + "--arch decoder:memory=8,window=4 --positions rope",
+            "--arch NAME:memory=8 is more than the 4 positions of the key window", 2},
            {start + "--arch decoder:memory=0 --positions rope", "--arch: memory: 0 is out of range", 2},
            {start + "--arch encoder:memory=8", "--arch: encoder has no key 'memory', which is one of decoder; ", 2},
            {start + "--arch decoder:memory=8 --positions rope --batch-size 4000",
@@ -95,7 +97,8 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
            {"pretrain --train train.h5:2,valid.h5 -o x.h5 --arch decoder:memory=8 --positions rope",
             "train.h5: weight 2 has no effect on text that is read in order", 1},
            {"inspect evaluate plain.h5 valid.h5 --memory 8",
-            ": needs positions that are relative and attention that can have a window; plain.h5 reads each window for "
+            "--memory: needs positions that are relative and attention that can have a window; plain.h5 reads each "
+            "window for "
             "itself",
             2},
        }) {

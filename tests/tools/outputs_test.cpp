@@ -389,8 +389,9 @@ TEST_CASE("outputs: a dry run is of what is left of the run that the command wou
   const std::string resumed = "pretrain --train train.h5 --resume m.checkpoint.h5 --steps 50 ";
   CHECK(dry(resumed + "-o m.h5")["steps"] == left + 20);
   CHECK(dry(resumed)["parameters"] == rest["parameters"]);
-  corpus.refused(run + "-o m.h5 --dry-run --layers 3", 2, " was 2 and is 3 now; use the previous value");
-  corpus.refused(resumed + "--dry-run --layers 3", 2, " 3 differs from the 2 that m.checkpoint.h5 was trained with");
+  corpus.refused(run + "-o m.h5 --dry-run --layers 3", 2, "m.checkpoint.h5: --layers was 2 and is 3 now");
+  corpus.refused(resumed + "--dry-run --layers 3", 2,
+                 "--layers 3 differs from the 2 that m.checkpoint.h5 was trained with");
   corpus.refused("pretrain --dry-run --resume none.h5 --train train.h5 -o m.h5", 1, "none.h5: cannot open");
   corpus.refused("pretrain --dry-run --resume none.h5 --train train.h5 -o none.h5", 1, "none.h5");
   // Two checkpoints and two best models, for a moment; or the checkpoint, the best model and the output.
@@ -408,7 +409,7 @@ TEST_CASE("outputs: a dry run is of what is left of the run that the command wou
   CHECK(tuning["steps"] == 20);
   CHECK(tuning["parameters"].get<long>() < rest["parameters"].get<long>() / 4);  // the adapter's, as the file says
   corpus.refused(further + " --dry-run --lora-rank 3", 2,
-                 " 3 differs from the 2 that t.checkpoint.h5 was trained with");
+                 "--lora-rank 3 differs from the 2 that t.checkpoint.h5 was trained with");
 }
 
 }  // namespace outputs_tests

@@ -159,35 +159,34 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
   corpus.must(train_command("model.h5", "--steps 10 --keep 1"));
   const std::string again = "pretrain" + data_options + "-o again.h5 --steps 10 --resume model.step-10.h5 ";
   struct Change {
-    std::string option, name, now, then;  // of the name, a part
+    std::string option, now, then;
   };
-  for (const auto& [option, name, now, then] : std::vector<Change>{
-           {"--optimizer adamw:beta1=0.5", "beta1", "0.5", "0.9"},
-           {"--optimizer adamw:beta2=0.5", "beta2", "0.5", "0.98"},
-           {"--optimizer adamw:epsilon=1e-3", "epsilon", "0.001", "1e-08"},
-           {"--optimizer adamw:weight-decay=0.5", "decay", "0.5", "0.1"},
-           {"--weight-decay 0.5", "decay", "0.5", "0.1"},
-           {"--ema-decay 0.5", "ema", "0.5", "none"},
-           {"--optimizer sgd", "optimizer", "sgd", "adamw"},
-           {"--schedule linear", "schedule", "linear", "cosine"},
-           {"--batch-size 8", "batch", "8", "4"},
-           {"--accumulate 2", "accumulate", "2", "1"},
-           {"--label-smoothing 0.1", "smoothing", "0.1", "0"},
-           {"--layers 1", "layers", "1", "2"},
-           {"--width 16", "width", "16", "32"},
-           {"--heads 4", "heads", "4", "2"},
-           {"--context 32", "context", "32", "16"},
-           {"--dropout 0.5", "dropout", "0.5", "0"},
-           {"--vocab-size 400", "vocab", "400", "300"},
-           {"--arch decoder:activation=relu", "activation", "relu", "gelu-tanh"},
-           {"--positions rope", "positions", "rope", "learned"},
-           {"--arch decoder:norm=rms", "norm", "rms", "layer"},
-           {"--seed 2", "seed", "2", "1"},
+  for (const auto& [option, now, then] : std::vector<Change>{
+           {"--optimizer adamw:beta1=0.5", "--optimizer NAME:beta1=0.5", "0.9"},
+           {"--optimizer adamw:beta2=0.5", "--optimizer NAME:beta2=0.5", "0.98"},
+           {"--optimizer adamw:epsilon=1e-3", "--optimizer NAME:epsilon=0.001", "1e-08"},
+           {"--optimizer adamw:weight-decay=0.5", "--weight-decay 0.5", "0.1"},
+           {"--weight-decay 0.5", "--weight-decay 0.5", "0.1"},
+           {"--ema-decay 0.5", "--ema-decay 0.5", "none"},
+           {"--optimizer sgd", "--optimizer sgd", "adamw"},
+           {"--schedule linear", "--schedule linear", "cosine"},
+           {"--batch-size 8", "--batch-size 8", "4"},
+           {"--accumulate 2", "--accumulate 2", "1"},
+           {"--label-smoothing 0.1", "--label-smoothing 0.1", "0"},
+           {"--layers 1", "--layers 1", "2"},
+           {"--width 16", "--width 16", "32"},
+           {"--heads 4", "--heads 4", "2"},
+           {"--context 32", "--context 32", "16"},
+           {"--dropout 0.5", "--dropout 0.5", "0"},
+           {"--vocab-size 400", "--vocab-size 400", "300"},
+           {"--arch decoder:activation=relu", "--arch NAME:activation=relu", "gelu-tanh"},
+           {"--positions rope", "--positions rope", "learned"},
+           {"--arch decoder:norm=rms", "--arch NAME:norm=rms", "layer"},
+           {"--seed 2", "--seed 2", "1"},
        }) {
     CAPTURE(option);
-    const Outcome outcome = corpus.refused(
-        again + option, 2, " " + now + " differs from the " + then + " that model.step-10.h5 was trained with; ");
-    CHECK(contains(lines_of(outcome.err).back(), name));
+    corpus.refused(again + option, 2,
+                   now + " differs from the " + then + " that model.step-10.h5 was trained with; leave it out");
   }
   corpus.refused("pretrain --train valid.h5 -o again.h5 --resume model.step-10.h5", 1,
                  "model.step-10.h5: its run reads train.h5, and valid.h5 is another file");
@@ -233,7 +232,7 @@ TEST_CASE("pretrain: bad input is a line that says what, where and what to do, a
       {"pretrain --train tokenizer.h5 -o m.h5", "tokenizer.h5", 1},
       {"pretrain --train train.h5 --valid bytes-valid.h5 -o m.h5", "another tokenizer", 1},
       {"pretrain --train tiny.h5 --context 64 -o m.h5", "a model of a smaller --sequence-length", 1},
-      {"pretrain --train train.h5 -o m.h5 --width 30 --heads 4", "is not divisible by", 2},
+      {"pretrain --train train.h5 -o m.h5 --width 30 --heads 4", "--width 30 is not divisible by --heads 4", 2},
       {"pretrain --train train.h5 -o m.h5 --steps 0", "--steps", 2},
       {"pretrain --train train.h5 -o m.h5 --layers x", "--layers", 2},
       {"pretrain --train train.h5 -o m.h5 --learing-rate 1", "--learning-rate", 2},
@@ -243,7 +242,7 @@ TEST_CASE("pretrain: bad input is a line that says what, where and what to do, a
       {"pretrain -o m.h5", "--train", 2},
       {"pretrain --train train.h5 -o nowhere/m.h5 --steps 1" + tiny_model, "nowhere", 1},
       {"pretrain --train train.h5 -o folder.h5 --steps 1" + tiny_model, "folder.h5", 1},
-      {"pretrain --train train.h5 --vocab-size 5 -o m.h5 --steps 1", " is less than the 300 pieces", 2},
+      {"pretrain --train train.h5 --vocab-size 5 -o m.h5 --steps 1", "--vocab-size 5 is less than the 300 pieces", 2},
       {"pretrain --dry-run", "--vocab-size", 2},
   };
   for (const Refusal& bad : cases) {

@@ -250,8 +250,8 @@ TEST_CASE("translate: source and target may have tokenizers of their own, which 
   corpus.must("tokenize -q --train --model char -o letters.h5 train.src");
   corpus.must("tokenize -q -t words.h5 --source-tokenizer letters.h5 --pairs -o two.h5 train.src train.tgt");
   const std::string own = "--arch encoder-decoder:share-embeddings=false --layers 1 --width 32 --heads 2 ";
-  corpus.refused(
-      {"pretrain -q --train two.h5 " + shape + "-o model.h5 --steps 2", "so they cannot share embeddings; give ", 2});
+  corpus.refused({"pretrain -q --train two.h5 " + shape + "-o model.h5 --steps 2",
+                  "so they cannot share embeddings; give --arch NAME:share-embeddings=false", 2});
   corpus.must("pretrain -q --train two.h5 " + own + "-o model.h5 --steps 5");
   corpus.must("generate -q model.h5 -p 'a b'");
   corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
@@ -551,11 +551,12 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   const auto refused = [&](const std::string& settings, const std::string& says) {
     corpus.refused({"pretrain --train pairs.h5 --arch rnn:" + settings + " --steps 2 -o x.h5", says, 2});
   };
-  refused("source-encoder=convolution", " additive: the encoder convolution gives one vector");
-  refused("source-encoder=convolution:kernel=x", ": convolution:kernel=x is not a number");
+  refused("source-encoder=convolution",
+          "--arch NAME:source-attention=additive: the encoder convolution gives one vector");
+  refused("source-encoder=convolution:kernel=x", "source-encoder of --arch: convolution:kernel=x is not a number");
   refused("source-encoder=convolutions", "did you mean 'convolution'?");
   refused("source-encoder=convolution,encoder-layers=2,source-attention=none",
-          ": a convolutional encoder has as many levels as a source needs");
+          "encoder-layers of --arch: a convolutional encoder has as many levels as a source needs");
 }
 
 TEST_CASE("translate: what does not fit together is refused with what to do") {
@@ -564,11 +565,11 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
   corpus.refused({"inspect align decoder.h5 'a' 'b'", "predicts a target text for a source text", 1});
   corpus.refused({"generate decoder.h5 valid.src --evaluate valid.tgt", "--evaluate: needs a model that", 2});
   corpus.refused({"pretrain --train pairs.h5 --layers 1 --width 16 --heads 2 --steps 2 -o x.h5",
-                  " causal is trained on text, not on pairs of texts", 2});
+                  "--objective causal is trained on text, not on pairs of texts", 2});
   corpus.refused(
       {"pretrain --train train.h5 " + shape + "--steps 2 -o x.h5", "train.h5: its tokenizer lacks the sentinels", 1});
   corpus.refused({"pretrain --objective translate --train train.h5 " + shape + "--steps 2 -o x.h5",
-                  " translate is trained on pairs of texts", 2});
+                  "--objective translate is trained on pairs of texts", 2});
   corpus.refused({"pretrain --train pairs.h5,pairs.h5 " + shape + "--steps 2 -o x.h5", "one, without a weight", 2});
   corpus.refused({"pretrain --train pairs.h5 " + shape + "--batch-size 3 --objective translate:batch-tokens=9 -o x.h5",
                   "--batch-size and batch-tokens of --objective both", 2});
@@ -582,11 +583,13 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
       {"head -5 valid.src | generate model.h5 --evaluate valid.tgt", "more references than the 5 source texts", 1});
   corpus.refused({"generate model.h5 -p a --stream", "--stream", 2});
   corpus.must("tokenize -q -t words.h5 -o stream.h5 valid.src");
-  corpus.refused({"inspect evaluate model.h5 stream.h5", "model.h5: its tokenizer lacks the sentinels", 1});
+  corpus.refused(
+      {"inspect evaluate model.h5 stream.h5",
+       "model.h5: its objective, translate, reads pairs; evaluate it on a pairs file, or with --objective denoise", 1});
   corpus.refused({"inspect evaluate model.h5 stream.h5 --objective translate",
-                  "--objective translate: is evaluated on pairs of texts, and this is a token file", 2});
+                  "--objective translate is trained on pairs of texts; ", 2});
   corpus.refused({"inspect evaluate model.h5 pairs.h5 --objective denoise",
-                  "--objective denoise: is evaluated on text, and this is a pairs file", 2});
+                  "--objective denoise is trained on text, not on pairs of texts; ", 2});
   corpus.refused({"classify model.h5 --labels a,b --template '{}'", "predicts a target text", 1});
   // Bytes that are not UTF-8 shift no line.
   const auto lines = lines_of(corpus.must("printf 'a b\\nc\\n\\xff\\nd\\n' | generate -q model.h5").out);

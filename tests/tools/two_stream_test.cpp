@@ -71,10 +71,11 @@ TEST_CASE("two-stream: what it cannot do, and what needs another model, is refus
             1},
            {"generate model.h5 -p 'the [MASK]'", "predicts tokens in any order", 1},
            {"echo the cat | generate model.h5 --score", "--score needs a model that predicts next tokens", 1},
-           {start + "--arch two-stream --objective masked", " masked needs a model that predicts masked", 2},
+           {start + "--arch two-stream --objective masked", "--objective masked needs a model that predicts masked", 2},
            {start + "--arch encoder --objective permute",
-            " permute needs a model that predicts tokens in any order: ", 2},
-           {start + "--arch encoder --objective permute", "two-stream; this one supports masked", 2},
+            "--objective permute needs a model that predicts tokens in any order: --arch two-stream; this one supports "
+            "masked",
+            2},
            {start + "--arch two-stream --objective permute:probability=0.3",
             "--objective: permute has no key 'probability', which is one of detect, masked; it has ", 2},
            {start + "--arch encoder --objective masked:partial-prediction=3",
@@ -86,7 +87,7 @@ TEST_CASE("two-stream: what it cannot do, and what needs another model, is refus
            {start + "--arch encoder:relative-segments=false",
             "--arch: encoder has no key 'relative-segments', which is one of two-stream; it has ", 2},
            {start + "--arch two-stream --attention additive",
-            ": additive computes no products of queries and keys to which positions ", 2},
+            "--attention: additive computes no products of queries and keys to which positions ", 2},
        }) {
     corpus.refused(c);
     CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
