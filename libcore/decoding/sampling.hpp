@@ -40,8 +40,8 @@ struct SamplingOptions {
                 .takes("P"),
             self.min_p);
     visitor(Field("repetition_penalty",
-                  "divides positive logits of tokens that the text has already, prompt "
-                  "included, and multiplies negative ones (Keskar et al. 2019); 1 means none")
+                  "divides positive logits of tokens that the text has already, and "
+                  "multiplies negative ones; 1 means none")
                 .above(0, 1000)
                 .takes("X")
                 .essential(),

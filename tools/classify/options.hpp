@@ -106,7 +106,7 @@ struct ClassifyOptions {
     visitor(
         Field("overlong",
               "texts longer than the context, and questions longer than half of it: truncate them, report an error, or "
-              "split them and average the parts (not questions, not with --labels)")
+              "split them and average the parts")
             .essential(),
         self.overlong);
     visitor(Field("max_answer_length", "maximum number of tokens in an answer")

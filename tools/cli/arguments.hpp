@@ -57,18 +57,17 @@ struct Requests {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("config", "INI file of options; environment and flags override it").takes("FILE").essential(),
-            self.config);
+    visitor(Field("config", "INI file of options; flags override it").takes("FILE").essential(), self.config);
     visitor(Field("print_config",
                   "print the options in effect as such a file, with those that were not given as comments, and exit"),
             self.print_config);
-    visitor(Field("help", "print the main options, all, or the settings of a kind (arch, arch:rnn), and exit")
+    visitor(Field("help", "print the help of a topic and exit")
                 .letter('h')
                 .bare_value("essential")
                 .takes("TOPIC")
                 .essential(),
             self.help);
-    visitor(Field("version", "print the versions of heddle and of libraries and exit").essential(), self.version);
+    visitor(Field("version", "print the versions and exit").essential(), self.version);
     visitor(Field("help_man", "print the options in the markup of the man page (scdoc) and exit"), self.help_man);
     visitor(Field("completion", "print the completion script for a shell and exit"), self.completion);
   }

@@ -1,4 +1,5 @@
-// What the library says about fields (libcore/base/fields_in_messages.hpp) as a tool prints it: with the names of its options.
+// What the library says about fields (libcore/base/fields_in_messages.hpp) as a tool prints it: with the names of its
+// options.
 #pragma once
 
 #include <string>

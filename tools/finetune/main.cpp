@@ -20,7 +20,7 @@ const cli::About about{
                  "--from MODEL --task lm --train TOKENS|TEXT -o TUNED [options]",
                  "--arch bag --task NAME --train FILE -o MODEL [options]",
                  "--from MODEL --lora-rank R --train FILE -o ADAPTER [options]",
-                 "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE", "--dry-run --from MODEL --train FILE [options]"},
+                 "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE"},
     .operands = {}};
 
 // A model to start from, or the architecture of a new one.

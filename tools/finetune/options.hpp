@@ -28,10 +28,7 @@ struct FinetuneOptions : RunOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
             self.from);
-    visitor(Field("arch",
-                  "architecture of a new model, without --from; bag classifies by words and n-grams and trains in "
-                  "seconds")
-                .essential(),
+    visitor(Field("arch", "a new model, without --from; bag, of words and n-grams, trains in seconds").essential(),
             self.arch);
     visitor(Field("ensemble",
                   "train nothing, but find on --valid the weights with which these models predict together best")

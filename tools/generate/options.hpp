@@ -20,9 +20,7 @@ struct BeamFields {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("beam",
-                  "search for the most probable text with N hypotheses per step instead of sampling; 1 is greedy "
-                  "decoding")
+    visitor(Field("beam", "search for the most probable text with N hypotheses per step; 1 is greedy")
                 .range(1, 10000)
                 .word(0, "none")
                 .formerly("num_beams")
@@ -118,9 +116,7 @@ struct GenerateOptions {
     visitor(Field("kv_cache", "data type of the cached keys and values; bf16 needs half the memory").formerly("cache"),
             self.kv_cache);
     visitor(
-        Field("overlong",
-              "texts longer than the context: report an error, truncate them (prompts keep their ends, others their "
-              "beginnings), or split them into overlapping parts (with --score)")
+        Field("overlong", "texts longer than the context: report an error, truncate them, or split them (with --score)")
             .essential(),
         self.overlong);
     visitor(
