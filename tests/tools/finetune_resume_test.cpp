@@ -140,7 +140,7 @@ TEST_CASE("finetune: resuming refuses what does not fit") {
                    "x.checkpoint.h5: its run does not read other.tsv (train)");
   }
   const auto differs = [](const std::string& now, const std::string& then) {
-    return " = " + now + " differs from the " + then + " that x.checkpoint.h5 was trained with";
+    return now + " differs from the " + then + " that x.checkpoint.h5 was trained with";
   };
   const auto changed = [&](const std::string& again, const std::string& what) {
     CHECK(contains(corpus.refused(again, 2, "finetune: x.checkpoint.h5: ").err, what));

@@ -234,7 +234,7 @@ TEST_CASE("kinds: defaults that help and --print-config tell are those of the to
            {"warmup", "4%)", "10%)"},
            {"steps", "2000)", "auto)"},
            {"batch-size", "12)", "16)"},
-           {"learning-rate", "0.001)", "auto)"},
+           {"learning-rate", "auto)", "auto)"},
            {"eval-every", "250)", "epoch)"}}) {
     CAPTURE(option);
     CHECK(contains(entry(pretrain, option), of_pretrain));
