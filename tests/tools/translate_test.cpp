@@ -251,7 +251,7 @@ TEST_CASE("translate: source and target may have tokenizers of their own, which 
   corpus.must("tokenize -q -t words.h5 --source-tokenizer letters.h5 --pairs -o two.h5 train.src train.tgt");
   const std::string own = "--arch encoder-decoder:share-embeddings=false --layers 1 --width 32 --heads 2 ";
   corpus.refused({"pretrain -q --train two.h5 " + shape + "-o model.h5 --steps 2",
-                  "so they cannot share embeddings; give --arch NAME:share-embeddings=false", 2});
+                  "so they cannot share embeddings; give --arch encoder-decoder:share-embeddings=false", 2});
   corpus.must("pretrain -q --train two.h5 " + own + "-o model.h5 --steps 5");
   corpus.must("generate -q model.h5 -p 'a b'");
   corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
@@ -552,7 +552,7 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
     corpus.refused({"pretrain --train pairs.h5 --arch rnn:" + settings + " --steps 2 -o x.h5", says, 2});
   };
   refused("source-encoder=convolution",
-          "--arch NAME:source-attention=additive: the encoder convolution gives one vector");
+          "--arch rnn:source-attention=additive: the encoder convolution gives one vector");
   refused("source-encoder=convolution:kernel=x", "source-encoder of --arch: convolution:kernel=x is not a number");
   refused("source-encoder=convolutions", "did you mean 'convolution'?");
   refused("source-encoder=convolution,encoder-layers=2,source-attention=none",
