@@ -51,8 +51,8 @@ struct LabelledInput {
                                         " (.json is squad)")),
             self.format);
     visitor(Field("text_column",
-                  "column of the text: its name, or a number from 1; in JSONL the key; default: text, or source for "
-                  "translations; without a header the column after the label, if any")
+                  "column of the text: its name, a number from 1, or the key of JSONL; default: text (of translations, "
+                  "source), or without a header the one after the label")
                 .not_empty()
                 .takes("COLUMN")
                 .essential(),
@@ -64,8 +64,8 @@ struct LabelledInput {
                 .takes("COLUMN"),
             self.columns.text_b);
     visitor(Field("label_column",
-                  "the same for the label; default: label, or the first one without a header. In CoNLL the tags' "
-                  "column, a number or a name of CoNLL-U such as xpos; default: the last one, or upos")
+                  "the same for the label; default: label, or the first without a header. CoNLL: a number, or a name "
+                  "of CoNLL-U such as xpos; default: the last, or upos")
                 .not_empty()
                 .formerly("column")
                 .takes("COLUMN")

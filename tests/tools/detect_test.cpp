@@ -84,7 +84,7 @@ TEST_CASE("detect: what it is not for is refused with advice") {
            {start + "--arch encoder:generator-width=9 --width 32 --heads 2 --positions rope",
             "the head width must be even, not 9", 2},
            {encoder + "--objective masked:weight=3", "masked has no key 'weight', which is one of detect", 2},
-           {begin + "--arch encoder:generator-layers=3", " = 3: the model has no generator", 2},
+           {begin + "--arch encoder:generator-layers=3", "generator-layers=3: the model has no generator", 2},
            {begin + "--arch encoder:generator-width=8 --objective masked", " masked would train the generator alone",
             2},
            {"finetune --from model.h5 --train train.tsv -o x.h5 --auxiliary-weight 1", "--auxiliary-weight: ", 2},

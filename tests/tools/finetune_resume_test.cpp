@@ -140,25 +140,25 @@ TEST_CASE("finetune: resuming refuses what does not fit") {
                    "x.checkpoint.h5: its run does not read other.tsv (train)");
   }
   const auto differs = [](const std::string& now, const std::string& then) {
-    return " = " + now + " differs from the " + then + " that x.checkpoint.h5 was trained with";
+    return now + " differs from the " + then + " that x.checkpoint.h5 was trained with";
   };
   const auto changed = [&](const std::string& again, const std::string& what) {
     CHECK(contains(corpus.refused(again, 2, "finetune: x.checkpoint.h5: ").err, what));
   };
-  corpus.refused(command + "model.h5 --task regress" + resumed, 2, differs("regress", "classify"));
-  corpus.refused(command + "model.h5 --lora-rank 2" + resumed, 2, differs("2", "none"));
-  corpus.refused(command + "model.h5 --label-smoothing 0.1" + resumed, 2, differs("0.1", "0"));
-  corpus.refused(command + "model.h5 --optimizer sgd" + resumed, 2, differs("sgd", "adamw"));
-  corpus.refused(command + "model.h5 --optimizer adamw:beta1=0.8" + resumed, 2, differs("0.8", "0.9"));
-  corpus.refused(command + "model.h5 --seed 2" + resumed, 2, differs("2", "1"));
-  changed(command + "model.h5 --task regress", " was classify and is regress now");
-  changed(command + "model.h5 --lora-rank 2", " was none and is 2 now");
-  changed(command + "model.h5 --freeze body", " was not given and is body now");
-  changed(command + "model.h5 --dropout 0.3", " was auto and is 0.3 now");
-  changed(command + "model.h5 --label-smoothing 0.1", " was 0 and is 0.1 now");
-  changed(command + "model.h5 --optimizer sgd", " was adamw and is sgd now");
+  corpus.refused(command + "model.h5 --task regress" + resumed, 2, differs("--task regress", "classify"));
+  corpus.refused(command + "model.h5 --lora-rank 2" + resumed, 2, differs("--lora-rank 2", "none"));
+  corpus.refused(command + "model.h5 --label-smoothing 0.1" + resumed, 2, differs("--label-smoothing 0.1", "0"));
+  corpus.refused(command + "model.h5 --optimizer sgd" + resumed, 2, differs("--optimizer sgd", "adamw"));
+  corpus.refused(command + "model.h5 --optimizer adamw:beta1=0.8" + resumed, 2, differs("beta1=0.8", "0.9"));
+  corpus.refused(command + "model.h5 --seed 2" + resumed, 2, differs("--seed 2", "1"));
+  changed(command + "model.h5 --task regress", "--task was classify and is regress now");
+  changed(command + "model.h5 --lora-rank 2", "--lora-rank was none and is 2 now");
+  changed(command + "model.h5 --freeze body", "--freeze was not given and is body now");
+  changed(command + "model.h5 --dropout 0.3", "--dropout was auto and is 0.3 now");
+  changed(command + "model.h5 --label-smoothing 0.1", "--label-smoothing was 0 and is 0.1 now");
+  changed(command + "model.h5 --optimizer sgd", "--optimizer was adamw and is sgd now");
   changed(command + "model.h5 --optimizer adamw:beta1=0.8", " was 0.9 and is 0.8 now");
-  changed(command + "model.h5 --folds 3", " was none and is 3 now");
+  changed(command + "model.h5 --folds 3", "--folds was none and is 3 now");
   corpus.refused(command + "model.h5 --epochs 1", 2, "--steps and --epochs both set");
   const std::string tune = "finetune -q --from model.h5 --train texts.tsv ";
   corpus.refused(tune + "-o none.h5 --resume none.checkpoint.h5", 1, "none.checkpoint.h5");
