@@ -16,7 +16,7 @@ namespace {
 const cli::About about{
     .name = "finetune",
     .summary = "Trains a model for a task on labelled examples, or on more text.",
-    .synopsis = {"--from MODEL [--lora-rank R] --task NAME --train FILE -o TUNED [options]",
+    .synopsis = {"--from MODEL --task NAME --train FILE -o TUNED [options]",
                  "--from MODEL --task lm --train TOKENS|TEXT -o TUNED [options]",
                  "--arch bag --task NAME --train FILE -o MODEL [options]",
                  "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE", "--dry-run --from MODEL --train FILE [options]"},
