@@ -162,9 +162,9 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
     std::string option, now, then;
   };
   for (const auto& [option, now, then] : std::vector<Change>{
-           {"--optimizer adamw:beta1=0.5", "--optimizer NAME:beta1=0.5", "0.9"},
-           {"--optimizer adamw:beta2=0.5", "--optimizer NAME:beta2=0.5", "0.98"},
-           {"--optimizer adamw:epsilon=1e-3", "--optimizer NAME:epsilon=0.001", "1e-08"},
+           {"--optimizer adamw:beta1=0.5", "--optimizer adamw:beta1=0.5", "0.9"},
+           {"--optimizer adamw:beta2=0.5", "--optimizer adamw:beta2=0.5", "0.98"},
+           {"--optimizer adamw:epsilon=1e-3", "--optimizer adamw:epsilon=0.001", "1e-08"},
            {"--optimizer adamw:weight-decay=0.5", "--weight-decay 0.5", "0.1"},
            {"--weight-decay 0.5", "--weight-decay 0.5", "0.1"},
            {"--ema-decay 0.5", "--ema-decay 0.5", "none"},
@@ -179,9 +179,9 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
            {"--context 32", "--context 32", "16"},
            {"--dropout 0.5", "--dropout 0.5", "0"},
            {"--vocab-size 400", "--vocab-size 400", "300"},
-           {"--arch decoder:activation=relu", "--arch NAME:activation=relu", "gelu-tanh"},
+           {"--arch decoder:activation=relu", "--arch decoder:activation=relu", "gelu-tanh"},
            {"--positions rope", "--positions rope", "learned"},
-           {"--arch decoder:norm=rms", "--arch NAME:norm=rms", "layer"},
+           {"--arch decoder:norm=rms", "--arch decoder:norm=rms", "layer"},
            {"--seed 2", "--seed 2", "1"},
        }) {
     CAPTURE(option);

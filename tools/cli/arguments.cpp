@@ -224,6 +224,9 @@ void Arguments::assign_operands(const std::vector<std::string>& words) {
 }
 
 void Arguments::settle(const OptionTable& table) {
+  for (const Option& option : table.options()) {  // messages name the kinds that were chosen
+    if (option.expands) described_.find(option.field.name)->initial = option.get().front();
+  }
   OptionTable common;
   common.add(common_, common_group);
   for (const Option& option : common.options()) option.assign(option.parse(table.find(option.field.name)->get()));

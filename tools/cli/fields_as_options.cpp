@@ -1,5 +1,7 @@
 #include "tools/cli/fields_as_options.hpp"
 
+#include <algorithm>
+
 #include "libcore/base/fields_in_messages.hpp"
 
 namespace heddle::cli {
@@ -21,10 +23,16 @@ std::string option_text(const Option& option, std::string_view& rest) {
   return "--" + name;
 }
 
-// Of a setting without an option of its own. Which kind is chosen is not known here.
-std::string setting_text(const Option& setting, std::string_view name, std::string_view& rest) {
+// Of a setting without an option of its own. An option's initial value is the kind that the command chose.
+std::string setting_text(const Option& setting, const OptionTable& table, std::string_view name,
+                         std::string_view& rest) {
   const std::string option = "--" + setting.kind_option;
-  if (take(rest, " = ")) return concatenate(option, " NAME:", dashed(name), "=");
+  if (take(rest, " = ")) {
+    const Option& chooser = *table.find(setting.kind_option);
+    const auto chosen = std::ranges::find(chooser.kinds, chooser.initial, &KindHelp::name);
+    const bool has_it = chosen != chooser.kinds.end() && std::ranges::count(chosen->keys(), dashed(name)) > 0;
+    return concatenate(option, " ", has_it ? chosen->name : "NAME", ":", dashed(name), "=");
+  }
   return concatenate("the key ", dashed(name), " of ", option);
 }
 
@@ -32,7 +40,7 @@ std::string setting_text(const Option& setting, std::string_view name, std::stri
 // equals sign before another option's value.
 std::string field_text(std::string_view name, std::string_view& rest, const OptionTable& table) {
   if (const Option* const option = table.find(name)) return option_text(*option, rest);
-  if (const Option* const setting = table.find_setting(name)) return setting_text(*setting, name, rest);
+  if (const Option* const setting = table.find_setting(name)) return setting_text(*setting, table, name, rest);
   return dashed(name);
 }
 

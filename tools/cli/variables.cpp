@@ -18,8 +18,8 @@ struct Parsed {
   std::any value;
 };
 
-// An option as Program_options stores it. Its typed values take "nan" for a number and have no words and no ranges, so the
-// Option parses.
+// An option as Program_options stores it. Its typed values take "nan" for a number and have no words and no ranges, so
+// the Option parses.
 class FieldValue : public po::value_semantic {
  public:
   explicit FieldValue(const Option& option) : option_(option) {}

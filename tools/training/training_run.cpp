@@ -117,6 +117,7 @@ Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& train
   PlannedRun plan = planned_run(options, defaults, trainee, nullptr, arguments);
   const PrecisionChoice computed = choose_precision(plan.spec.training.precision, arguments);
   training::TrainingConfig config = plan.spec.config(computed);
+  config.seed = 0;  // the same estimate for all seeds
   const EvaluationSample evaluation = trainee.sample_evaluation(config, plan.spec);
   DryRun run{.begin = [&](const training::TrainingConfig& of_trial) { return trainee.trial(plan.spec, of_trial); },
              .config = config,

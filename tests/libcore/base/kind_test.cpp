@@ -235,7 +235,7 @@ TEST_CASE("kind: what is inconsistent or out of range is found by check()") {
                        UsageError);
   ToolKind saw;
   saw->turns = 1001;
-  CHECK_THROWS_WITH_AS(saw.check(), "turns = 1001 must be from 1 to 1000, or none", UsageError);
+  CHECK_THROWS_WITH_AS(saw.check(), "`turns` = 1001 must be from 1 to 1000, or none", UsageError);
 }
 
 TEST_CASE("kind: copies are their own") {

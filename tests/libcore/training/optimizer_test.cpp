@@ -328,7 +328,7 @@ TEST_CASE(
 
 TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
   const std::string complaint =
-      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd; did you mean 'adamw'?";
+      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd, muon; did you mean 'adamw'?";
   CHECK_THROWS_WITH_AS(OptimizerChoice::from("adamx"), complaint.c_str(), UsageError);
   struct FromFile {
     std::string name;
