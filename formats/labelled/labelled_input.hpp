@@ -50,14 +50,13 @@ struct LabelledInput {
     visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
                                         " (.json is squad)")),
             self.format);
-    visitor(
-        Field("text_column",
-              "column of the text: a name or a number from 1, in JSONL the key; by default text or source; without a "
-              "header the one after the label")
-            .not_empty()
-            .takes("COLUMN")
-            .essential(),
-        self.columns.text);
+    visitor(Field("text_column",
+                  "column of the text: its name, a number from 1, or the key of JSONL; default: text (of translations, "
+                  "source), or without a header the one after the label")
+                .not_empty()
+                .takes("COLUMN")
+                .essential(),
+            self.columns.text);
     visitor(Field("text_b_column",
                   "the same for the second text of a pair; default: text_b, or target for translations; without a "
                   "header the column after the text")
@@ -65,8 +64,8 @@ struct LabelledInput {
                 .takes("COLUMN"),
             self.columns.text_b);
     visitor(Field("label_column",
-                  "the same for the label; by default label, without a header the first one. In CoNLL a number, or a "
-                  "name of CoNLL-U; by default the last one, or upos")
+                  "the same for the label; default: label, or the first without a header. CoNLL: a number, or a name "
+                  "of CoNLL-U such as xpos; default: the last, or upos")
                 .not_empty()
                 .formerly("column")
                 .takes("COLUMN")

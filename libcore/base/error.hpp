@@ -1,5 +1,6 @@
 // Errors are exceptions; the library never exits, aborts or writes to a stream. check() stays on in release builds.
-// A message is one line: what is wrong, where, and what to do about it. It writes fields as fields_in_messages.hpp has it.
+// A message is one line: what is wrong, where, and what to do about it. It writes fields as fields_in_messages.hpp has
+// it.
 #pragma once
 
 #include <sstream>

@@ -45,7 +45,7 @@ struct TrainingOptions {
                 .essential()
                 .changeable(),
             self.steps);
-    visitor(Field("epochs", "passes over the training data; auto: by `steps`")
+    visitor(Field("epochs", "passes over the data; auto: by `steps`")
                 .formerly("num_epochs")
                 .above(0, 1e9)
                 .word(0, "auto")

@@ -446,7 +446,7 @@ TEST_CASE("help: grouped, within 80 columns, with defaults and choices") {
   CHECK(help.find("--fast") < group);
   CHECK(help.find("Usage: toy [--action NAME] [-o FILE] [FILE...]\n") == 0);
   for (const char* part : {"  -o, --output FILE", "--no-bias ", "(default 4)",
-                           "(one of\n                            relu, gelu; default gelu)", "--learning-rate X",
+                           "(one of relu,\n                        gelu; default gelu)", "--learning-rate X",
                            "--sizes N,...", "(default 1,2)", "  FILE... "}) {
     CAPTURE(part);
     CHECK(help.find(part) != std::string::npos);

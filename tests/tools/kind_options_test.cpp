@@ -317,19 +317,18 @@ TEST_CASE("kinds as options: --help=KIND lists the names, --help=KIND:NAME the k
   const std::string names = answer({"--help=paint"});
   CHECK(names.starts_with("--paint NAME[:KEY=VALUE,...]: how it is painted\n"));
   for (const char* const line :
-       {"  brush                     paints by hand\n", "  spray                     paints from a can\n",
+       {"  brush                 paints by hand\n", "  spray                 paints from a can\n",
         "\npainter --help=paint:NAME lists the keys of one.\n"}) {
     CAPTURE(line);
     CHECK(contains(names, line));
   }
   CHECK(answer({"--help=paint:spray"}) ==
         "--paint spray[:KEY=VALUE,...]: paints from a can\n"
-        "  colour                    of the can (one of red, green; default red)\n"
-        "  label                     what is written on it (default none)\n"
-        "  width                     width of the jet (more than 0 and at most 10;\n"
-        "                            default 2)\n"
-        "  coats                     how often it is painted (from 1 to 100; default 3;\n"
-        "                            also --coats)\n");
+        "  colour                of the can (one of red, green; default red)\n"
+        "  label                 what is written on it (default none)\n"
+        "  width                 width of the jet (more than 0 and at most 10; default 2)\n"
+        "  coats                 how often it is painted (from 1 to 100; default 3; also\n"
+        "                        --coats)\n");
   CHECK(answer({"--help=paint:bare"}) == "--paint bare: leaves it as it is\n");
   CHECK(answer({"--help=paint:sprai"}) ==
         "--help=paint:sprai: 'sprai' is not one of brush, spray, bare; did you mean 'spray'?");
@@ -358,7 +357,7 @@ TEST_CASE("kinds as options: an unknown option that is a key says what to write,
   CHECK(complaint({"--colour", "red"}) == "unknown option --colour; write --paint spray:colour=NAME" + where);
   CHECK(complaint({"--width=3"}) == "unknown option --width; write --paint brush:width=CM" + where);
   CHECK(complaint({"--no-soft-hair"}) == "unknown option --no-soft-hair; write --paint brush:soft-hair=false" + where);
-  CHECK(complaint({"--softness", "3"}) == "unknown option --softness; write --paint brush:soft-hair=false" + where);
+  CHECK(complaint({"--softness", "3"}) == "unknown option --softness; write --paint brush:soft-hair=true" + where);
   CHECK(complaint({"--layers", "3"}) == "unknown option --layers; it is called --coats" + where);
   CHECK(complaint({"--coat", "3"}) == "unknown option --coat; did you mean --coats?" + where);
   CHECK(complaint({"--paint.width", "3"}).starts_with("unknown option --paint.width"));

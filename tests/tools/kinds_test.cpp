@@ -154,8 +154,7 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\ncell = foo\n");
   check_refused(corpus, train + "--config wrong.ini", {"pretrain: wrong.ini:3: cell: 'foo' is not one of tanh"});
   write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\nmemory = 3\n");
-  check_refused(corpus, train + "--config wrong.ini",
-                {"pretrain: --arch: rnn has no key 'memory', which"});
+  check_refused(corpus, train + "--config wrong.ini", {"pretrain: --arch: rnn has no key 'memory', which"});
 }
 
 TEST_CASE("kinds: options and files of former names say what to write") {
@@ -166,7 +165,7 @@ TEST_CASE("kinds: options and files of former names say what to write") {
            {"activation", "relu", "--arch decoder:activation=NAME"},
            {"embedding-width", "9", "--arch encoder:embedding-width=N"},
            {"beta2", "0.9", "--optimizer adamw:beta2=X"},
-           {"momentum", "0.9", "--optimizer sgd:momentum=X"},
+           {"momentum", "0.9", "--optimizer muon:momentum=X"},
            {"final-learning-rate", "1e-4", "--schedule cosine:final=X"},
            {"mask-probability", "0.3", "--objective detect:probability=P"},
            {"noise-density", "0.3", "--objective denoise:density=P"},
@@ -225,17 +224,20 @@ TEST_CASE("kinds: defaults that help and --print-config tell are those of the to
   const auto entry = [](const std::string& help, const std::string& option) {
     const std::size_t begin = help.find("      --" + option + " ");
     REQUIRE(begin != std::string::npos);
-    return help.substr(begin, help.find("\n      --", begin + 1) - begin);
+    std::istringstream words(help.substr(begin, help.find("\n      --", begin + 1) - begin));
+    std::string line;
+    for (std::string word; words >> word;) line += " " + word;
+    return line;
   };
-  for (const auto& [option, of_pretrain, of_finetune] : std::vector<std::tuple<std::string, std::string, std::string>>{
-           {"optimizer", "default adamw)", "default adamw)"},
-           {"schedule", "cosine)", "linear)"},
-           {"weight-decay", "0.1)", "0.01)"},
-           {"warmup", "4%)", "10%)"},
-           {"steps", "2000)", "auto)"},
-           {"batch-size", "12)", "16)"},
-           {"learning-rate", "auto)", "auto)"},
-           {"eval-every", "250)", "epoch)"}}) {
+  for (const auto& [option, of_pretrain, of_finetune] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{{"optimizer", "default adamw)", "default adamw)"},
+                                                                      {"schedule", "cosine)", "linear)"},
+                                                                      {"weight-decay", "0.1)", "0.01)"},
+                                                                      {"warmup", "4%)", "10%)"},
+                                                                      {"steps", "2000)", "auto)"},
+                                                                      {"batch-size", "12)", "16)"},
+                                                                      {"learning-rate", "auto)", "auto)"},
+                                                                      {"eval-every", "250)", "epoch)"}}) {
     CAPTURE(option);
     CHECK(contains(entry(pretrain, option), of_pretrain));
     CHECK(contains(entry(finetune, option), of_finetune));

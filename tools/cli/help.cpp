@@ -11,7 +11,7 @@ namespace heddle::cli {
 namespace {
 
 constexpr std::size_t line_width = 80;
-constexpr std::size_t help_column = 28;
+constexpr std::size_t help_column = 24;
 
 // The text wrapped: the first line begins at `column`, further lines are indented to `indent`.
 std::string wrapped(const std::string& text, std::size_t column, std::size_t indent) {

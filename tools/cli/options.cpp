@@ -212,13 +212,14 @@ const Option* OptionTable::find_setting(std::string_view key) const {
 
 namespace {
 
-// "--optimizer adamw:beta2=X", for a setting that has no short name. A flag has the value that is not its default.
-std::string as_setting(const Option& option, const OptionTable& table) {
+// "--optimizer adamw:beta2=X", for a setting that has no short name. A flag, or its negation, has a value.
+std::string as_setting(const Option& option, const OptionTable& table, bool negated) {
   const std::string key = option.field.option().substr(option.kind_option.size() + 1);
   for (const KindHelp& kind : table.find(option.kind_option)->kinds) {
     for (const FieldText& field : kind.fields) {
       if (field.field.option() != key) continue;
-      const std::string value = field.text == "true" ? "false" : field.text == "false" ? "true" : option.placeholder;
+      const bool is_flag = field.text == "true" || field.text == "false";
+      const std::string value = is_flag ? (negated ? "false" : "true") : option.placeholder;
       return concatenate("--", option.kind_option, " ", kind.name, ":", key, "=", value);
     }
   }
@@ -235,10 +236,13 @@ std::string OptionTable::suggestion(std::string_view word) const {
   for (const Option& option : options_) {
     const std::string own =
         option.is_named ? option.field.option() : option.field.option().substr(option.kind_option.size() + 1);
-    if (!option.is_named && (own == wanted || own == positive)) return "; write " + as_setting(option, *this);
+    if (!option.is_named && (own == wanted || own == positive)) {
+      return "; write " + as_setting(option, *this, own != wanted);
+    }
     for (const std::string& former : option.field.former_names) {
       if (dashed(former) != wanted && dashed(former) != positive) continue;
-      return option.is_named ? "; it is called --" + option.field.option() : "; write " + as_setting(option, *this);
+      return option.is_named ? "; it is called --" + option.field.option()
+                             : "; write " + as_setting(option, *this, dashed(former) != wanted);
     }
     if (!option.hidden) names.push_back(option.shown().substr(2));
   }

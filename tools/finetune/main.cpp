@@ -19,8 +19,7 @@ const cli::About about{
     .synopsis = {"--from MODEL --task NAME --train FILE -o TUNED [options]",
                  "--from MODEL --task lm --train TOKENS|TEXT -o TUNED [options]",
                  "--arch bag --task NAME --train FILE -o MODEL [options]",
-                 "--from MODEL --lora-rank R --train FILE -o ADAPTER [options]",
-                 "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE"},
+                 "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE", "--dry-run --from MODEL --train FILE [options]"},
     .operands = {}};
 
 // A model to start from, or the architecture of a new one.

@@ -28,8 +28,7 @@ struct FinetuneOptions : RunOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("from", "model to start from, made by pretrain or convert").not_empty().takes("MODEL").essential(),
             self.from);
-    visitor(Field("arch", "a new model, without --from; bag, of words and n-grams, trains in seconds").essential(),
-            self.arch);
+    visitor(Field("arch", "architecture of a new model, without --from; bag trains in seconds").essential(), self.arch);
     visitor(Field("ensemble",
                   "train nothing, but find on --valid the weights with which these models predict together best")
                 .not_empty()
@@ -43,9 +42,7 @@ struct FinetuneOptions : RunOptions {
                 .not_empty()
                 .takes("FILE"),
             self.tokenizer);
-    visitor(Field("train",
-                  "labelled files; for lm, token files or texts, each with a weight: how often it is read per epoch "
-                  "(default 1)")
+    visitor(Field("train", "labelled files; for lm, token files or texts, weighted by readings per epoch (default 1)")
                 .not_empty()
                 .takes("FILE[:WEIGHT],...")
                 .essential(),

@@ -34,8 +34,8 @@ struct TuningSpec {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task",
-                  "what to learn: a class of a text or of a pair, a number, a tag for each word, an answer in a "
-                  "context, or as in pre-training (lm)")
+                  "what to learn: a class of a text or of a pair, a number, a tag of each word, the span that answers "
+                  "a question, or language modelling")
                 .takes("NAME")
                 .essential(),
             self.task);

@@ -125,9 +125,8 @@ StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& opti
   training::TrainingConfig training;
   training.training.batch_size = batch_size;
   training.training.precision = choose_precision(options.precision, arguments);
-  const auto objective =
-      training::make_objective(training::objective_for(*model, training::DataKind::text),
-                               {.model = *model, .train = {.text = &tokens}, .config = training});
+  const auto objective = training::make_objective(training::objective_for(*model, training::DataKind::text),
+                                                  {.model = *model, .train = {.text = &tokens}, .config = training});
   training::Trainer trainer(*objective, training);
   StepProfile result;
   result.precision = to_text(trainer.precision());
