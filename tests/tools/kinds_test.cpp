@@ -165,7 +165,7 @@ TEST_CASE("kinds: options and files of former names say what to write") {
            {"activation", "relu", "--arch decoder:activation=NAME"},
            {"embedding-width", "9", "--arch encoder:embedding-width=N"},
            {"beta2", "0.9", "--optimizer adamw:beta2=X"},
-           {"momentum", "0.9", "--optimizer muon:momentum=X"},
+           {"momentum", "0.9", "--optimizer sgd:momentum=X"},
            {"final-learning-rate", "1e-4", "--schedule cosine:final=X"},
            {"mask-probability", "0.3", "--objective detect:probability=P"},
            {"noise-density", "0.3", "--objective denoise:density=P"},

@@ -338,9 +338,9 @@ TEST_CASE(
   }
   const std::string help = all.must("finetune --help=all | tr -d '`' | tr -s ' \\n' ' '").out;
   for (const char* part :
-       {"--steps N steps; auto: by ", "epochs (default auto)", "passes over the training data; auto: by ",
+       {"--steps N steps; auto: by ", "epochs (default auto)", "passes over the data; auto: by ",
         "steps (default auto)", "epoch: one after each (default epoch)", "a percentage of all steps; 4% with cosine, ",
-        "(default 10%)", "for a trained model (default auto)", "sequences in a micro-batch (default 16)",
+        "(default 10%)", "or a trained model (default auto)", "sequences in a micro-batch (default 16)",
         "(default 0.01)"}) {
     CAPTURE(part);
     CHECK(contains(help, part));
