@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "formats/heddle/load_model.hpp"
+#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/tensor/context.hpp"
 #include "tools/cli/signals.hpp"
 #include "tools/training/files.hpp"

@@ -9,6 +9,7 @@
 
 #include "formats/heddle/model_file.hpp"
 #include "libcore/models/config.hpp"
+#include "libcore/training/trainer.hpp"
 #include "tools/training/run_options.hpp"
 #include "tools/training/tuning_spec.hpp"
 
