@@ -34,9 +34,9 @@ std::string lock_file(const std::string& path) {
 
 OutputLock::OutputLock(const std::string& path) {
   std::string name = lock_file(path);
-  constexpr int attempts = 100;
+  constexpr int most_attempts = 100;
   const Creating creating;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
     Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666), name);
     if (file.number() < 0) return;
     struct flock range = whole_file();

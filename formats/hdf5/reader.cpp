@@ -158,7 +158,7 @@ std::vector<Link> Reader::read_links(const ObjectHeader& header, const DensePlac
 
 std::vector<Attribute> Reader::read_attributes(const ObjectHeader& header, const std::string& where) {
   constexpr std::uint64_t id_width = 8, rest_width = 9;
-  constexpr std::byte is_shared{2};
+  constexpr std::byte shared_attribute{2};
   std::vector<Attribute> attributes;
   for (const Message& message : header.messages) {
     if (message.type == MessageType::attribute) attributes.push_back(read_attribute(message.content, where));
@@ -169,7 +169,7 @@ std::vector<Attribute> Reader::read_attributes(const ObjectHeader& header, const
   FractalHeap heap(file_, many.heap, where);
   if (heap.id_width() != id_width) fail_foreign(where, "a heap with ids of another width");
   visit_records(file_, many.index, RecordType::attribute_by_name, id_width + rest_width, where, [&](Bytes record) {
-    if ((record[id_width] & is_shared) != std::byte{0}) fail_foreign(where, "an attribute that objects share");
+    if ((record[id_width] & shared_attribute) != std::byte{0}) fail_foreign(where, "an attribute that objects share");
     attributes.push_back(read_attribute(heap.object(record.first(id_width)), where));
   });
   return attributes;
