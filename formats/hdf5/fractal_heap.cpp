@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "formats/hdf5/btree.hpp"
-#include "formats/hdf5/checksum.hpp"
+#include "formats/hdf5/lookup3.hpp"
 #include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "formats/hdf5/dtype.hpp"
 #include "formats/hdf5/handle.hpp"
+#include "formats/hdf5/stored_type.hpp"
 #include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {

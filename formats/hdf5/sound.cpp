@@ -1,4 +1,4 @@
-#include "formats/hdf5/checksum.hpp"
+#include "formats/hdf5/lookup3.hpp"
 
 namespace heddle::formats::hdf5 {
 

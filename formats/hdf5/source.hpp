@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "formats/hdf5/dtype.hpp"
+#include "formats/hdf5/stored_type.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "formats/hdf5/checksum.hpp"
+#include "formats/hdf5/lookup3.hpp"
 #include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "formats/hdf5/driver.hpp"
-#include "formats/hdf5/dtype.hpp"
 #include "formats/hdf5/handle.hpp"
 #include "formats/hdf5/source.hpp"
+#include "formats/hdf5/stored_type.hpp"
 
 namespace heddle::formats::hdf5 {
 

@@ -7,7 +7,7 @@
 #include "formats/huggingface/marian_vocabulary.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
 #include "formats/huggingface/wordpiece_vocabulary.hpp"
-#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "formats/sentencepiece/sentencepiece_reader.hpp"
 #include "libcore/base/strings.hpp"
 
 namespace heddle::formats {

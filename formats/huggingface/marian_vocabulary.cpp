@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "formats/huggingface/piece_list.hpp"
-#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "formats/sentencepiece/sentencepiece_reader.hpp"
 #include "libcore/base/error.hpp"
 
 namespace heddle::formats {

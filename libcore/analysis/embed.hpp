@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "libcore/data/alignment.hpp"
+#include "libcore/data/token_alignment.hpp"
 #include "libcore/data/framing.hpp"
 #include "libcore/models/roles.hpp"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libcore/data/alignment.hpp"
+#include "libcore/data/token_alignment.hpp"
 #include "libcore/data/examples.hpp"
 #include "libcore/data/framing.hpp"
 #include "libcore/data/label_set.hpp"

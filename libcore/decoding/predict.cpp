@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
+#include "libcore/decoding/class_probabilities.hpp"
 #include "libcore/decoding/length_batches.hpp"
 #include "libcore/decoding/logits.hpp"
-#include "libcore/decoding/softmax.hpp"
 #include "libcore/models/task_batch.hpp"
 
 namespace heddle::decoding {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/strings.hpp"
+#include "libcore/tensor/context.hpp"
 
 namespace heddle::models {
 
@@ -61,6 +62,11 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource wei
   config.check();
   check<UsageError>(config->vocab_size > 0, "a model needs a vocabulary: give `vocab_size`");
   return architecture(config.arch()).make(config, std::move(weights));
+}
+
+std::unique_ptr<const Model> outline_of(const ModelConfig& config) {
+  const Simulation simulation;
+  return make_model(config, ParameterSource::unset());
 }
 
 }  // namespace heddle::models

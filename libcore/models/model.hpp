@@ -52,6 +52,9 @@ class Model : public virtual TokenModel {
 // The model that the configuration describes. Throws UsageError as ModelConfig::check() does and when vocab_size is 0.
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights);
 
+// The model without memory for its weights, for what depends on names, shapes and roles alone.
+std::unique_ptr<const Model> outline_of(const ModelConfig& config);
+
 // Whether a parameter belongs to the pre-training head rather than to the body of the model.
 bool is_of_head(std::string_view parameter);
 

@@ -1,5 +1,5 @@
 // Published tokenizers on published data: where tokens are, and what becomes of answers and words.
-#include "libcore/data/alignment.hpp"
+#include "libcore/data/token_alignment.hpp"
 
 #include <doctest/doctest.h>
 

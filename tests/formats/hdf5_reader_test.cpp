@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "formats/files.hpp"
-#include "formats/hdf5/checksum.hpp"
 #include "formats/hdf5/column.hpp"
+#include "formats/hdf5/lookup3.hpp"
 #include "formats/heddle/file.hpp"
 #include "formats/heddle/history.hpp"
 #include "formats/heddle/tensor_group.hpp"

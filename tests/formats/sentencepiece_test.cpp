@@ -8,7 +8,7 @@
 #include "formats/heddle/tokenizer_file.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/sentencepiece/message.hpp"
-#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "formats/sentencepiece/sentencepiece_reader.hpp"
 #include "formats/sentencepiece_proto.hpp"
 
 using namespace heddle;

@@ -1,6 +1,6 @@
 #include "fuzz/hdf5_checksums.hpp"
 
-#include "formats/hdf5/checksum.hpp"
+#include "formats/hdf5/lookup3.hpp"
 
 namespace heddle {
 

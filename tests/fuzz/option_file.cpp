@@ -1,6 +1,6 @@
 // INI files of options.
 #include "fuzz/target.hpp"
-#include "tools/cli/config.hpp"
+#include "tools/cli/config_file.hpp"
 
 void heddle::fuzz::option_file(std::string_view input) {
   read_or_refuse([&] {

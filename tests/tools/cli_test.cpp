@@ -9,7 +9,7 @@
 
 #include "libcore/tensor/processors.hpp"
 #include "tools/cli/arguments.hpp"
-#include "tools/cli/config.hpp"
+#include "tools/cli/config_file.hpp"
 #include "tools/cli/fields_as_options.hpp"
 #include "tools/command.hpp"
 #include "tools/surroundings.hpp"

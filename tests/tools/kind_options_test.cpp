@@ -6,7 +6,7 @@
 
 #include "tools/cli/arguments.hpp"
 #include "tools/cli/completion.hpp"
-#include "tools/cli/config.hpp"
+#include "tools/cli/config_file.hpp"
 #include "tools/command.hpp"
 #include "tools/surroundings.hpp"
 

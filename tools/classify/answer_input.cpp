@@ -1,5 +1,5 @@
 #include "tools/classify/answerer.hpp"
-#include "tools/classify/label_watch.hpp"
+#include "tools/classify/input_watch.hpp"
 #include "tools/classify/write_results.hpp"
 #include "tools/lines/answer_texts.hpp"
 

@@ -5,8 +5,8 @@
 
 #include "libcore/base/printable.hpp"
 #include "tools/classify/prediction_file.hpp"
-#include "tools/cli/outputs.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/refuse_options.hpp"
 
 namespace heddle {
 

@@ -2,11 +2,11 @@
 #include <variant>
 
 #include "formats/heddle/task_file.hpp"
-#include "libcore/decoding/softmax.hpp"
+#include "libcore/decoding/class_probabilities.hpp"
 #include "libcore/decoding/zero_shot.hpp"
 #include "libcore/text/text_error.hpp"
 #include "tools/classify/answerer.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/length_limit.hpp"
 
 namespace heddle {

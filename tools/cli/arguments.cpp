@@ -12,7 +12,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/tensor/processors.hpp"
 #include "tools/cli/command_line.hpp"
-#include "tools/cli/config.hpp"
+#include "tools/cli/config_file.hpp"
 #include "tools/cli/fields_as_options.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/version.hpp"

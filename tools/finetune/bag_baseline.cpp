@@ -16,12 +16,6 @@ constexpr Index default_most_words = 50000, most_examples = 100000;
 constexpr double most_updates = 2e9;      // of single numbers, in all steps: some ten seconds
 constexpr Index most_numbers = 50000000;  // of the model: with gradients and squares of these, 600 MB
 
-// Without memory for its weights.
-Index numbers_of(const models::ModelConfig& config) {
-  const Simulation simulation;
-  return models::make_model(config, ParameterSource::unset())->parameters().count();
-}
-
 double mean_length(const std::vector<data::TaskExample>& examples) {
   double tokens = 0;
   for (const data::TaskExample& example : examples) tokens += static_cast<double>(example.sequence.ids.size());
@@ -68,7 +62,7 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
   const std::vector<data::TaskExample> train = encode_task(data.train, with, overlong),
                                        valid = encode_task(data.valid, with, overlong);
   config->fit_examples(models::counted_examples(train, task.task), data.labels.size());
-  if (numbers_of(config) > most_numbers) return std::nullopt;
+  if (models::outline_of(config)->parameters().count() > most_numbers) return std::nullopt;
   const formats::LoadedTask bag =
       formats::start_new_task(config, tokenizer, {.task = task, .adapters = {}, .seed = seed});
   (void)bag.model->start_from_counts(train);

@@ -9,7 +9,7 @@
 #include "libcore/tensor/context.hpp"
 #include "tools/finetune/bag_baseline.hpp"
 #include "tools/tasks/data_warnings.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 

@@ -6,7 +6,7 @@
 
 #include "libcore/training/task_objective.hpp"
 #include "tools/finetune/judged_answers.hpp"
-#include "tools/finetune/task.hpp"
+#include "tools/finetune/tuning_task.hpp"
 #include "tools/tasks/evaluation_report.hpp"
 
 namespace heddle {

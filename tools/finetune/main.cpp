@@ -1,12 +1,12 @@
 // finetune: trains a pre-trained model for a task.
 #include <algorithm>
 
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
-#include "tools/finetune/ensemble.hpp"
+#include "tools/finetune/make_ensemble.hpp"
 #include "tools/finetune/tuning.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 #include "tools/training/resolve_options.hpp"
 
 using namespace heddle;

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "libcore/training/objectives.hpp"
-#include "tools/finetune/task.hpp"
+#include "tools/finetune/tuning_task.hpp"
 #include "tools/training/pairs.hpp"
 
 namespace heddle {

@@ -20,7 +20,7 @@ std::unique_ptr<data::TokenSource> open_tokens(const std::string& path, const te
 
 TextTask::TextTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
                    const cli::Arguments& arguments)
-    : options_(options), objective_(*spec.objective), arguments_(arguments), tokenizer_(base.tokenizer()) {
+    : objective_(*spec.objective), tokenizer_(base.tokenizer()) {
   if (formats::has_source_tokenizer(base.file())) {
     source_tokenizer_ = formats::read_tokenizer(base.file(), formats::Side::source);
   }

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "libcore/training/objectives.hpp"
-#include "tools/finetune/task.hpp"
-#include "tools/training/files.hpp"
+#include "tools/finetune/tuning_task.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 
@@ -22,9 +22,7 @@ class TextTask : public FinetuningTask {
   std::string summary() const override;
 
  private:
-  const FinetuneOptions& options_;
   training::ObjectiveChoice objective_;
-  const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;
   std::optional<text::Tokenizer> source_tokenizer_;
   std::optional<TrainingTokens> tokens_;

@@ -8,9 +8,8 @@
 
 #include "formats/heddle/load_model.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
-#include "libcore/tensor/context.hpp"
 #include "tools/cli/signals.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 
@@ -52,12 +51,6 @@ bool is_idle(std::string_view name, const TuningSpec& settings, const models::Mo
          models::resolved(settings.pooling, *vectors) != models::Pooling::first;
 }
 
-// The model without memory for its weights.
-std::shared_ptr<const models::Model> outline_of(const models::ModelConfig& config) {
-  const Simulation simulation;
-  return models::make_model(config, ParameterSource::unset());
-}
-
 }  // namespace
 
 void check_trained(const TuningSpec& settings, const Parameters& parameters) {
@@ -68,7 +61,7 @@ void check_trained(const TuningSpec& settings, const Parameters& parameters) {
 
 ParameterSource::Rate learning_rates(const TuningSpec& settings, const models::ModelConfig& config) {
   const auto frozen = settings.freeze.empty() ? std::vector<std::string>() : split(settings.freeze, ',');
-  const std::shared_ptr<const models::Model> model = outline_of(config);
+  const std::shared_ptr<const models::Model> model = models::outline_of(config);
   return [frozen, settings, model](std::string_view name) {
     if (name.starts_with("task/")) return 1.0;
     if (is_idle(name, settings, *model)) return 0.0;
@@ -86,7 +79,7 @@ namespace {
 // That suits the model's width: 0.08 / width, which is about that of ELECTRA for each of its sizes (Clark et al. 2020,
 // table 7).
 double suitable_rate(const models::ModelConfig& config) {
-  const std::shared_ptr<const models::Model> model = outline_of(config);
+  const std::shared_ptr<const models::Model> model = models::outline_of(config);
   const auto* const vectors = model->as<models::ContextualVectors>();
   return vectors == nullptr ? 3e-4 : 0.08 / static_cast<double>(vectors->width());
 }
@@ -96,23 +89,6 @@ double dropout_of(const TuningSpec& tuning, const models::ModelConfig& config) {
   if (tuning.dropout >= 0) return tuning.dropout;
   return models::has_own_head(tuning.task) ? config->dropout : std::max(0.1, config->dropout);
 }
-
-class TuningTrial : public Trial {
- public:
-  TuningTrial(const RunSpec& spec, FinetuningTask& task, const models::ModelConfig& config,
-              const training::TrainingConfig& training) {
-    const ParameterSource source =
-        with_adapters(ParameterSource(0).trained_at(learning_rates(*spec.tuning, config)), spec.tuning->adapters);
-    model_ = std::make_unique<models::TaskModel>(models::make_model(config, source), task.config());
-    check_trained(*spec.tuning, model_->parameters());
-    objective_ = task.objective(*model_, training);
-  }
-  training::Objective& objective() const override { return *objective_; }
-
- private:
-  std::unique_ptr<models::TaskModel> model_;
-  std::unique_ptr<training::Objective> objective_;
-};
 
 }  // namespace
 
@@ -159,7 +135,7 @@ void Finetuning::settle(RunSpec& spec) const {
     spec.objective.reset();
     return;
   }
-  const std::shared_ptr<const models::Model> model = outline_of(spec.model);
+  const std::shared_ptr<const models::Model> model = models::outline_of(spec.model);
   const bool reads_pairs = tuning.task == Task::translate;
   if (!spec.objective) {
     spec.objective =
@@ -233,8 +209,13 @@ std::vector<std::string> Finetuning::last_notes(std::optional<double> best) cons
   return task_->baseline_notes(best, [] { return cli::stop_requested() != 0; });
 }
 
-std::unique_ptr<Trial> Finetuning::trial(const RunSpec& spec, const training::TrainingConfig& config) {
-  return std::make_unique<TuningTrial>(spec, *task_, trial_model_, config);
+Trial Finetuning::trial(const RunSpec& spec, const training::TrainingConfig& config) {
+  const ParameterSource source =
+      with_adapters(ParameterSource(0).trained_at(learning_rates(*spec.tuning, trial_model_)), spec.tuning->adapters);
+  auto model = std::make_shared<models::TaskModel>(models::make_model(trial_model_, source), task_->config());
+  check_trained(*spec.tuning, model->parameters());
+  auto objective = task_->objective(*model, config);
+  return {std::move(model), std::move(objective)};
 }
 
 EvaluationSample Finetuning::sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) {

@@ -9,7 +9,7 @@
 #include "formats/heddle/task_file.hpp"
 #include "libcore/models/architecture.hpp"
 #include "tools/finetune/options.hpp"
-#include "tools/finetune/task.hpp"
+#include "tools/finetune/tuning_task.hpp"
 #include "tools/training/training_run.hpp"
 
 namespace heddle {
@@ -39,7 +39,7 @@ class Finetuning : public Trainee {
   std::string summary() const override;
   void save(const std::string& path, const SavedRun& run) const override;
   std::vector<std::string> last_notes(std::optional<double> best) const override;
-  std::unique_ptr<Trial> trial(const RunSpec& spec, const training::TrainingConfig& config) override;
+  Trial trial(const RunSpec& spec, const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
   void describe(DryRun& run) const override;
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/escaped.hpp"
 

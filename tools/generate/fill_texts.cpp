@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include "formats/heddle/task_file.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/model_files.hpp"
-#include "tools/cli/outputs.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/generate/continue_texts.hpp"
 #include "tools/generate/fill_texts.hpp"

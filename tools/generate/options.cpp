@@ -1,6 +1,6 @@
 #include "tools/generate/options.hpp"
 
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 
 namespace heddle {
 

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "libcore/base/values.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "libcore/base/values.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {

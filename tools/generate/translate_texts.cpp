@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "libcore/text/sentinels.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/escaped.hpp"
 
 namespace heddle {

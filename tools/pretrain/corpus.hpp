@@ -10,7 +10,7 @@
 #include "libcore/training/objectives.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/pretrain/options.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 #include "tools/training/pairs.hpp"
 
 namespace heddle {

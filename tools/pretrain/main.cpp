@@ -1,10 +1,10 @@
 // pretrain: trains a transformer from scratch.
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
 #include "tools/pretrain/pretraining.hpp"
 #include "tools/pretrain/variants.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 #include "tools/training/resolve_options.hpp"
 
 using namespace heddle;

@@ -5,7 +5,6 @@
 #include "formats/heddle/load_model.hpp"
 #include "libcore/models/architecture.hpp"
 #include "libcore/models/roles.hpp"
-#include "libcore/tensor/context.hpp"
 
 namespace heddle {
 
@@ -17,24 +16,6 @@ std::unique_ptr<formats::TokenFile> open_valid(const std::string& word) {
   check<UsageError>(!valid.holds_out(), "--valid ", word, ": is a part of --train, which is missing");
   return valid.file.empty() ? nullptr : std::make_unique<formats::TokenFile>(valid.file);
 }
-
-// The model without memory for its weights.
-std::unique_ptr<models::Model> outline_of(const models::ModelConfig& config) {
-  const Simulation simulation;
-  return models::make_model(config, ParameterSource::unset());
-}
-
-class PretrainTrial : public Trial {
- public:
-  explicit PretrainTrial(std::unique_ptr<models::Model> model) : model_(std::move(model)) {}
-  training::Objective& objective() const override { return *objective_; }
-  models::Model& model() { return *model_; }
-  void learn(std::unique_ptr<training::Objective> objective) { objective_ = std::move(objective); }
-
- private:
-  std::unique_ptr<models::Model> model_;
-  std::unique_ptr<training::Objective> objective_;
-};
 
 }  // namespace
 
@@ -91,7 +72,7 @@ void Pretraining::settle(RunSpec& spec) const {
   spec.model->fit_vocabularies(vocabularies(spec.model));
   spec.model->spell_out();
   spec.model.check();
-  const std::unique_ptr<models::Model> model = outline_of(spec.model);
+  const std::unique_ptr<const models::Model> model = models::outline_of(spec.model);
   if (!spec.objective) {
     spec.objective = training::objective_for(*model, corpus_ ? std::optional(corpus_->kind()) : std::nullopt);
   }
@@ -164,10 +145,10 @@ void Pretraining::add_placeholders(const RunSpec& spec) {
   pairs_ = std::make_unique<data::PairsInMemory>(std::vector(static_cast<std::size_t>(count), pair), vocab, vocab);
 }
 
-std::unique_ptr<Trial> Pretraining::trial(const RunSpec& spec, const training::TrainingConfig& config) {
-  auto trial = std::make_unique<PretrainTrial>(models::make_model(spec.model, 0));
-  trial->learn(make_objective(trial->model(), spec, config));
-  return trial;
+Trial Pretraining::trial(const RunSpec& spec, const training::TrainingConfig& config) {
+  std::shared_ptr<models::Model> model = models::make_model(spec.model, 0);
+  auto objective = make_objective(*model, spec, config);
+  return {std::move(model), std::move(objective)};
 }
 
 EvaluationSample Pretraining::sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) {

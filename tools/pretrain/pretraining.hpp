@@ -32,7 +32,7 @@ class Pretraining : public Trainee {
   std::string summary() const override;
   void save(const std::string& path, const SavedRun& run) const override;
   std::string first_note(Index steps) const override;
-  std::unique_ptr<Trial> trial(const RunSpec& spec, const training::TrainingConfig& config) override;
+  Trial trial(const RunSpec& spec, const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
 
  private:

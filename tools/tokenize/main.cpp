@@ -1,6 +1,6 @@
 // tokenize: trains tokenizers; converts text to token ids and back.
-#include "tools/cli/outputs.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/tokenize/modes.hpp"
 

@@ -49,17 +49,17 @@ double bytes_of_pool() {
 
 // The trial with its own trainer.
 struct Begun {
-  std::unique_ptr<Trial> trial;
+  Trial trial;
   training::Trainer trainer;
 
   Begun(const DryRun& run, const training::TrainingConfig& config)
-      : trial(run.begin(config)), trainer(trial->objective(), config) {}
+      : trial(run.begin(config)), trainer(*trial.objective, config) {}
 
-  const Parameters& parameters() const { return trial->objective().parameters(); }
-  bool can_evaluate() const { return trial->objective().can_evaluate(); }
+  const Parameters& parameters() const { return trial.objective->parameters(); }
+  bool can_evaluate() const { return trial.objective->can_evaluate(); }
   void evaluate() const {
     const PrecisionScope scope(trainer.precision());
-    (void)trial->objective().evaluate([] { return false; });
+    (void)trial.objective->evaluate([] { return false; });
   }
 };
 

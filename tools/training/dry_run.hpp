@@ -64,16 +64,15 @@ struct Estimate {
   }
 };
 
-// The model and the data of a dry run.
-class Trial {
- public:
-  virtual ~Trial() = default;
-  virtual training::Objective& objective() const = 0;
+// The model of a dry run, which may be of any type, and its objective.
+struct Trial {
+  std::shared_ptr<const void> model;
+  std::unique_ptr<training::Objective> objective;
 };
 
 struct DryRun {
   // Called once in a simulation, in which tensors have no elements, and once for measured steps.
-  std::function<std::unique_ptr<Trial>(const training::TrainingConfig&)> begin;
+  std::function<Trial(const training::TrainingConfig&)> begin;
   training::TrainingConfig config;
   const RunControl& control;
   std::string output;                  // to find its disk

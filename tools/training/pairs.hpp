@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "libcore/data/held_out.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 

@@ -8,7 +8,7 @@
 
 #include "formats/archives/hdf5_archive.hpp"
 #include "tools/training/checkpoints.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 

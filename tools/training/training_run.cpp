@@ -1,9 +1,9 @@
 #include "tools/training/training_run.hpp"
 #include "tools/training/resolve_options.hpp"
 
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/training/choose_precision.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 

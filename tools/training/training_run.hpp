@@ -9,8 +9,8 @@
 
 #include "formats/heddle/model_file.hpp"
 #include "formats/heddle/provenance.hpp"
+#include "tools/training/claimed_outputs.hpp"
 #include "tools/training/dry_run.hpp"
-#include "tools/training/outputs.hpp"
 #include "tools/training/resume.hpp"
 #include "tools/training/run_spec.hpp"
 #include "tools/training/session.hpp"
@@ -52,7 +52,7 @@ class Trainee {
 
   // For dry runs: model and objective, with the weights' shapes alone in a simulation. What evaluations read is a
   // sample; `config` is changed so that they do.
-  virtual std::unique_ptr<Trial> trial(const RunSpec& spec, const training::TrainingConfig& config) = 0;
+  virtual Trial trial(const RunSpec& spec, const training::TrainingConfig& config) = 0;
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) = 0;
   // Sets what is particular to dry runs of the tool.
   virtual void describe(DryRun& run) const { (void)run; }

@@ -7,8 +7,8 @@
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/models/presets.hpp"
-#include "tools/cli/outputs.hpp"
-#include "tools/drawing/picture.hpp"
+#include "tools/cli/keep_inputs.hpp"
+#include "tools/inspect/answer.hpp"
 #include "tools/inspect/cost/cost_report.hpp"
 #include "tools/inspect/cost/quantity.hpp"
 #include "tools/inspect/json_answer.hpp"
@@ -69,15 +69,13 @@ struct MachineOptions {
   }
 };
 
-struct CostOptions {
+struct CostOptions : Answer {
   std::vector<std::string> preset;
   Index time = 0, batch_size = 1;
   PrecisionChoice precision = PrecisionChoice::f32;
   bool measure = true;
   Quantity tokens;
   double days = 0;
-  std::string output;
-  bool json = false;
   MachineOptions machines;
 
   template <class Self, class Visitor>
@@ -99,13 +97,7 @@ struct CostOptions {
     visitor(Field("measure", "do not run steps to predict the time on this machine").essential(), self.measure);
     visitor(Field("tokens", "train on so many tokens, such as 300G").takes("D").essential(), self.tokens);
     visitor(Field("days", "train for so many days").above(0, 1e6).word(0, "none").takes("X").essential(), self.days);
-    visitor(Field("output", "file to write: a picture .svg, .png or .pdf, or a table .tsv")
-                .letter('o')
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.output);
-    visitor(Field("json", "print one JSON object").essential(), self.json);
+    Answer::visit(self, visitor, "a picture .svg, .png or .pdf, or a table .tsv");
     visitor(Field("machines", "Machines"), self.machines);
   }
 
@@ -137,11 +129,8 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
                     "--tokens takes a time that depends on --flops-per-chip, which is missing");
   check<UsageError>(!plan.has_machines() || !(plan.work.tokens == 0 && plan.work.days == 0),
                     "a run on such machines needs --tokens or --days");
-  const std::string& path = options.output;
-  check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv"), path,
-                    ": costs can be written to .svg, .png, .pdf and .tsv files");
-  check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
-  if (!path.empty()) cli::keep_inputs({}, {path}, arguments);
+  options.check("costs", {".svg", ".png", ".pdf", ".tsv"});
+  if (!options.output.empty()) cli::keep_inputs({}, {options.output}, arguments);
 }
 
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,

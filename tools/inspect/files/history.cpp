@@ -8,7 +8,7 @@
 #include "formats/archives/text_archive.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/cli/version.hpp"

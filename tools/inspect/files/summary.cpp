@@ -194,8 +194,7 @@ std::vector<formats::TensorInfo> infos_of(const Parameters& parameters) {
 }  // namespace
 
 std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config) {
-  const Simulation simulation;
-  return infos_of(models::make_model(config, ParameterSource::unset())->parameters());
+  return infos_of(models::outline_of(config)->parameters());
 }
 
 std::vector<formats::TensorInfo> weights_of(const models::ModelConfig& config, const models::TaskConfig& task) {

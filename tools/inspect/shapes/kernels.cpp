@@ -8,7 +8,8 @@
 #include "libcore/analysis/kernel_shapes.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
+#include "tools/inspect/shapes/scheme_alone.hpp"
 #include "tools/inspect/shapes/shape_tables.hpp"
 #include "tools/inspect/shapes/stacks.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -30,7 +31,7 @@ using analysis::Grid;
 constexpr Index points = 121, angles = 91, plane_points = 61, error_planes = 64;
 constexpr Index feature_counts[] = {16, 64, 256, 1024};
 
-struct KernelsOptions {
+struct KernelsOptions : Answer {
   std::vector<std::string> attention;
   std::string scheme;
   std::vector<std::string> what;
@@ -39,8 +40,6 @@ struct KernelsOptions {
   bool causal = false;
   double length = 0, reach = 0;
   analysis::ProbeDirection direction = analysis::ProbeDirection::axis;
-  std::string output;
-  bool json = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -86,13 +85,7 @@ struct KernelsOptions {
             self.heads);
     visitor(Field("count", "number of positions").range(2, 4096).takes("N"), self.count);
     visitor(Field("causal", "queries see no keys after them, as in decoders"), self.causal);
-    visitor(Field("output", "file to write: a picture .svg, .png or .pdf, a table .tsv, or .h5 with all tables")
-                .letter('o')
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.output);
-    visitor(Field("json", "print one JSON object").essential(), self.json);
+    Answer::visit(self, visitor, "a picture .svg, .png or .pdf, a table .tsv, or .h5 with all tables");
   }
 };
 
@@ -155,20 +148,10 @@ class KernelSubjects {
   }
 
   void make_scheme() {
-    const Index width = shape_.heads * shape_.key_width;
-    models::naming_errors("`scheme`", [&] {
-      const PositionShape shape{context_of(options_.scheme, std::nullopt, options_.count),
-                                width,
-                                shape_.heads,
-                                shape_.key_width,
-                                0.02,
-                                options_.causal};
-      scheme_ = make_positions(options_.scheme, Scope(scheme_parameters_, "position"), shape);
-      scheme_layer_ = scheme_->for_layer(Scope(scheme_parameters_, "layer"));
-    });
-    check<UsageError>(scheme_layer_ != nullptr, "--scheme: ", options_.scheme,
+    scheme_.emplace(options_.scheme, shape_, shape_.heads * shape_.key_width, options_.count, options_.causal, seed_);
+    check<UsageError>(scheme_->in().layer != nullptr, "--scheme: ", options_.scheme,
                       " does not act in attention; inspect positions shows it");
-    before_training_ = scheme_parameters_.count() > 0;
+    before_training_ = scheme_->has_parameters();
   }
 
   void add(const std::string& text) {
@@ -177,9 +160,7 @@ class KernelSubjects {
     check<UsageError>(variant.support().weights, "--attention: ", text, " does not return its weights");
     before_training_ = before_training_ || alone_.back()->has_parameters();
     std::optional<analysis::PositionsInLayer> positions;
-    if (scheme_layer_ != nullptr) {
-      positions = {scheme_.get(), scheme_layer_.get(), shape.heads * shape.key_width, shape, options_.causal};
-    }
+    if (scheme_) positions = scheme_->in();
     all_.push_back({text, text, &variant, shape, positions});
   }
 
@@ -198,9 +179,7 @@ class KernelSubjects {
   std::uint64_t seed_;
   HeadShape shape_{1, 2};
   std::optional<ModelStack> model_;
-  Parameters scheme_parameters_{ParameterSource(seed_)};
-  std::shared_ptr<const Positions> scheme_;
-  std::shared_ptr<const AttentionPositions> scheme_layer_;
+  std::optional<SchemeAlone> scheme_;
   bool before_training_ = false;
   std::vector<std::unique_ptr<VariantAlone>> alone_;
   std::vector<KernelSubject> all_;
@@ -437,7 +416,7 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
     check<UsageError>(!arguments.given(of_positions) || !options.scheme.empty() || !model.empty(), "--", of_positions,
                       " is of positions; give --scheme NAME");
   }
-  check_shape_output(path, options.json);
+  options.check("kernels", table_files);
   cli::keep_inputs({options.choice.base}, {path}, arguments);
   KernelSubjects subjects(arguments, options);
   const KernelShapes shapes(subjects, options);
@@ -445,7 +424,7 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
       model.empty() ? "Kernels of attention" : printable(model) + ": kernels of attention",
       fmt::format("Head width {}, query of length {:.4g}{}", subjects.shape().key_width, shapes.length(),
                   subjects.before_training() ? "; learned numbers are those before training" : "")};
-  return shapes.show(path, options.json,
+  return shapes.show(options,
                      {std::move(heading),
                       {{"head_width", subjects.shape().key_width},
                        {"length", shapes.length()},

@@ -7,8 +7,9 @@
 
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/text_table.hpp"
+#include "tools/inspect/shapes/scheme_alone.hpp"
 #include "tools/inspect/shapes/shape_tables.hpp"
 #include "tools/inspect/shapes/stacks.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -44,15 +45,13 @@ struct AloneOptions {
   }
 };
 
-struct PositionsOptions {
+struct PositionsOptions : Answer {
   std::string scheme;
   std::vector<std::string> what;
   StackChoice choice;
   Index count = 0;
   analysis::SimilarityMeasure measure = analysis::SimilarityMeasure::cosine;
   AloneOptions alone;
-  std::string output;
-  bool json = false;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -79,13 +78,7 @@ struct PositionsOptions {
             self.measure);
     StackChoice::visit(self.choice, visitor);
     visitor(Field("alone", "Shape of the model that a scheme is in").needs({"scheme"}), self.alone);
-    visitor(Field("output", "file to write: a picture .svg, .png or .pdf, a table .tsv, or .h5 with all tables")
-                .letter('o')
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.output);
-    visitor(Field("json", "print one JSON object").essential(), self.json);
+    Answer::visit(self, visitor, "a picture .svg, .png or .pdf, a table .tsv, or .h5 with all tables");
   }
 };
 
@@ -98,41 +91,12 @@ struct PositionSubject {
   std::vector<std::pair<Index, analysis::PositionsInLayer>> layers;  // with their numbers, from 1
 };
 
-// A scheme with numbers that it starts with.
-class SchemeAlone {
- public:
-  SchemeAlone(const PositionsOptions& options, Index count, std::uint64_t seed)
-      : parameters_(ParameterSource(seed)), shape_(head_shape(options.alone)) {
-    models::naming_errors("`scheme`", [&] {
-      const PositionShape shape{context_of(options.scheme, std::nullopt, count),
-                                options.alone.width,
-                                shape_.heads,
-                                shape_.key_width,
-                                0.02,
-                                options.alone.causal};
-      scheme_ = make_positions(options.scheme, Scope(parameters_, "position"), shape);
-      layer_ = scheme_->for_layer(Scope(parameters_, "layer"));
-    });
-    in_ = {scheme_.get(), layer_.get(), options.alone.width, shape_, options.alone.causal};
-  }
-
-  const analysis::PositionsInLayer& in() const { return in_; }
-  bool has_parameters() const { return parameters_.count() > 0; }
-
- private:
-  static HeadShape head_shape(const AloneOptions& options) {
-    const Index head_width = options.head_width > 0 ? options.head_width : options.width / options.heads;
-    check<UsageError>(options.head_width > 0 || options.width % options.heads == 0, "--width ", options.width,
-                      " is not a multiple of --heads ", options.heads, "; give --head-width, too");
-    return {options.heads, head_width};
-  }
-
-  Parameters parameters_;
-  HeadShape shape_;
-  std::shared_ptr<const Positions> scheme_;
-  std::shared_ptr<const AttentionPositions> layer_;
-  analysis::PositionsInLayer in_{};
-};
+HeadShape head_shape(const AloneOptions& options) {
+  const Index head_width = options.head_width > 0 ? options.head_width : options.width / options.heads;
+  check<UsageError>(options.head_width > 0 || options.width % options.heads == 0, "--width ", options.width,
+                    " is not a multiple of --heads ", options.heads, "; give --head-width, too");
+  return {options.heads, head_width};
+}
 
 // 0, 1, …
 std::vector<double> numbers_to(Index count, Index first = 0) {
@@ -285,7 +249,7 @@ int show(const PositionSubject& subject, const cli::Arguments& arguments, const 
   std::vector<std::string> heading{subject.heading};
   if (subject.before_training) heading.emplace_back("Learned numbers are those before training.");
   return PositionShapes(subject, options)
-      .show(options.output, options.json,
+      .show(options,
             {std::move(heading),
              {{"scheme", subject.scheme}, {"before_training", subject.before_training}, {"positions", subject.count}},
              "give a smaller --count"},
@@ -311,7 +275,8 @@ int show_model(const cli::Arguments& arguments, const PositionsOptions& options)
 
 int show_scheme(const cli::Arguments& arguments, const PositionsOptions& options) {
   const Index count = options.count > 0 ? options.count : usual_count;
-  const SchemeAlone alone(options, count, static_cast<std::uint64_t>(arguments.common().seed));
+  const SchemeAlone alone(options.scheme, head_shape(options.alone), options.alone.width, count, options.alone.causal,
+                          static_cast<std::uint64_t>(arguments.common().seed));
   return show({options.scheme,
                fmt::format("{} positions, width {}, {}", options.scheme, options.alone.width,
                            counted(options.alone.heads, "head", "heads")),
@@ -325,7 +290,7 @@ int positions(const cli::Arguments& arguments, const PositionsOptions& options) 
   check_choice(arguments);
   check<UsageError>(arguments.operand("MODEL").empty() != options.scheme.empty(),
                     "give one MODEL, or --scheme NAME (inspect positions --help shows the usage)");
-  check_shape_output(options.output, options.json);
+  options.check("positions", table_files);
   return options.scheme.empty() ? show_model(arguments, options) : show_scheme(arguments, options);
 }
 

@@ -204,14 +204,9 @@ ShapeTable turned(const ShapeTable& table) {
   return result;
 }
 
-void check_shape_output(const std::string& path, bool json) {
-  check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv") || path.ends_with(".h5"), path,
-                    ": what is shown can be written to .svg, .png, .pdf, .tsv and .h5 files");
-  check<UsageError>(path.empty() || !json, "--json prints to standard output; leave out -o or --json");
-}
-
-int Shapes::show(const std::string& path, bool json, const ShapeAnswer& answer, const cli::Arguments& arguments) const {
-  if (json) {
+int Shapes::show(const Answer& to, const ShapeAnswer& answer, const cli::Arguments& arguments) const {
+  const std::string& path = to.output;
+  if (to.json) {
     formats::Json object = answer.about;
     for (const ShapeTable& table : tables_) add_to(object, table);
     std::cout << dump(object);

@@ -8,6 +8,7 @@
 #include "libcore/analysis/grid.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/drawing/panels.hpp"
+#include "tools/inspect/answer.hpp"
 
 namespace heddle {
 
@@ -34,8 +35,8 @@ std::string table_text(const ShapeTable& table, TableForm form);
 // Rows and columns exchanged.
 ShapeTable turned(const ShapeTable& table);
 
-// Throws UsageError unless the path is "" or ends in .svg, .png, .pdf, .tsv or .h5, and where --json is given with it.
-void check_shape_output(const std::string& path, bool json);
+// The endings of files that tables can be written to.
+inline const std::vector<std::string> table_files{".svg", ".png", ".pdf", ".tsv", ".h5"};
 
 // What surrounds tables where they are shown.
 struct ShapeAnswer {
@@ -49,12 +50,12 @@ class Shapes {
  public:
   virtual ~Shapes() = default;
 
-  // Prints the tables, as JSON too, or writes them to the path: a picture, a .tsv file, whose first cell names the
+  // Prints the tables, as JSON too, or writes them to a file: a picture, a .tsv file, whose first cell names the
   // axes, first line has the columns and other lines the rows, or a .h5 file. In JSON each has {"title", "row_axis",
   // "rows", "column_axis", "columns", "values"} under its name, with underscores; null for numbers that are not finite.
   // Warns of tables with such numbers, and returns the exit status: 0 if there are none. Throws UsageError for a table
   // with more cells than a picture can have, and for several tables in a .tsv file.
-  int show(const std::string& path, bool json, const ShapeAnswer& answer, const cli::Arguments& arguments) const;
+  int show(const Answer& to, const ShapeAnswer& answer, const cli::Arguments& arguments) const;
 
  protected:
   std::vector<ShapeTable> tables_;

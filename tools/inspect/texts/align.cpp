@@ -6,8 +6,9 @@
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/streams.hpp"
+#include "tools/inspect/answer.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
 #include "tools/inspect/texts/attention_output.hpp"
@@ -22,11 +23,10 @@ namespace heddle {
 
 namespace {
 
-struct AlignOptions {
+struct AlignOptions : Answer {
   std::vector<Index> layer{-1};
   Index head = 0;
-  std::string base, output;
-  bool json = false;
+  std::string base;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -38,14 +38,7 @@ struct AlignOptions {
                 .essential(),
             self.head);
     visitor(base_field(), self.base);
-    visitor(
-        Field("output", "file to write: a picture .svg, .png or .pdf, a table .tsv, or .h5 with every layer and head")
-            .letter('o')
-            .not_empty()
-            .takes("FILE")
-            .essential(),
-        self.output);
-    visitor(Field("json", "print one JSON object").essential(), self.json);
+    Answer::visit(self, visitor, "a picture .svg, .png or .pdf, a table .tsv, or .h5 with every layer and head");
   }
 };
 
@@ -132,11 +125,8 @@ void write_hdf5(const Alignment& alignment, const cli::Arguments& arguments, con
 }
 
 void check_usage(const cli::Arguments& arguments, const AlignOptions& options) {
-  const std::string& path = options.output;
-  check<UsageError>(path.empty() || Picture::is_name(path) || path.ends_with(".tsv") || path.ends_with(".h5"), path,
-                    ": alignments can be written to .svg, .png, .pdf, .tsv and .h5 files");
-  check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
-  cli::keep_inputs({options.base}, {path}, arguments);
+  options.check("alignments", {".svg", ".png", ".pdf", ".tsv", ".h5"});
+  cli::keep_inputs({options.base}, {options.output}, arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.

@@ -3,8 +3,9 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/drawing/pages/page.hpp"
+#include "tools/inspect/answer.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
 #include "tools/inspect/texts/attention_output.hpp"
@@ -18,14 +19,13 @@ namespace heddle {
 
 namespace {
 
-struct AttentionOptions {
+struct AttentionOptions : Answer {
   std::vector<Index> layer{analysis::all_layers};
   Index head = AttentionGroup::all_heads;
   std::string of = "all";
   Index top = 10;
   PageVectors vectors = PageVectors::automatic;
-  std::string base, output;
-  bool json = false;
+  std::string base;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -51,14 +51,7 @@ struct AttentionOptions {
             .essential(),
         self.vectors);
     visitor(base_field(), self.base);
-    visitor(
-        Field("output", "file to write: an interactive page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5")
-            .letter('o')
-            .not_empty()
-            .takes("FILE")
-            .essential(),
-        self.output);
-    visitor(Field("json", "print one JSON object").essential(), self.json);
+    Answer::visit(self, visitor, "an interactive page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5");
   }
 };
 
@@ -128,9 +121,7 @@ void print(const AttentionReport& report, const AttentionOptions& options, const
 void check_usage(const cli::Arguments& arguments, const AttentionOptions& options) {
   const std::string& path = options.output;
   const bool is_page = is_page_name(path), is_file = path.ends_with(".h5");
-  check<UsageError>(path.empty() || Picture::is_name(path) || is_page || path.ends_with(".tsv") || is_file, path,
-                    ": attention can be written to .html, .svg, .png, .pdf, .tsv and .h5 files");
-  check<UsageError>(path.empty() || !options.json, "--json prints to standard output; leave out -o or --json");
+  options.check("attention", {".html", ".svg", ".png", ".pdf", ".tsv", ".h5"});
   check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
                     ": such a file has every head; leave out --head");
   check<UsageError>((path.empty() && !options.json) || !arguments.given("top"),

@@ -8,7 +8,7 @@
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/drawing/terminal.hpp"

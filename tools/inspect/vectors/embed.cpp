@@ -6,7 +6,7 @@
 #include "formats/heddle/embedding_file.hpp"
 #include "formats/heddle/load_model.hpp"
 #include "libcore/analysis/embed.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/token_text.hpp"

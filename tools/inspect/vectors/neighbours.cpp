@@ -7,7 +7,7 @@
 #include "libcore/analysis/embed.hpp"
 #include "libcore/analysis/nearest.hpp"
 #include "libcore/base/printable.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/token_text.hpp"
 #include "tools/inspect/vectors/vector_map.hpp"

@@ -11,7 +11,7 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/metrics/classification.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/vectors/vector_map.hpp"

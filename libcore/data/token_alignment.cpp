@@ -1,4 +1,4 @@
-#include "libcore/data/alignment.hpp"
+#include "libcore/data/token_alignment.hpp"
 
 #include "libcore/base/strings.hpp"
 #include "libcore/text/unicode.hpp"

@@ -1,4 +1,4 @@
-#include "tools/classify/label_watch.hpp"
+#include "tools/classify/input_watch.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 
 #include <cmath>
 #include <filesystem>

@@ -1,8 +1,8 @@
-#include "tools/finetune/task.hpp"
+#include "tools/finetune/tuning_task.hpp"
 
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/models/architecture.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/finetune/labelled_task.hpp"
 #include "tools/finetune/pair_task.hpp"
 #include "tools/finetune/text_task.hpp"

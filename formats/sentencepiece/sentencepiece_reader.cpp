@@ -1,4 +1,4 @@
-#include "formats/sentencepiece/sentencepiece_tokenizer.hpp"
+#include "formats/sentencepiece/sentencepiece_reader.hpp"
 
 #include <algorithm>
 #include <filesystem>

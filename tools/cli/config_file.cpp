@@ -1,4 +1,4 @@
-#include "tools/cli/config.hpp"
+#include "tools/cli/config_file.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "formats/hdf5/dtype.hpp"
+#include "formats/hdf5/stored_type.hpp"
 
 #include "libcore/base/error.hpp"
 

@@ -1,9 +1,9 @@
-#include "tools/training/outputs.hpp"
+#include "tools/training/claimed_outputs.hpp"
 
 #include <filesystem>
 
 #include "formats/files/atomic_file.hpp"
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/training/checkpoints.hpp"
 
 namespace heddle {

@@ -1,4 +1,4 @@
-#include "tools/cli/outputs.hpp"
+#include "tools/cli/keep_inputs.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>

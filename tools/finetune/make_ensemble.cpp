@@ -1,4 +1,4 @@
-#include "tools/finetune/ensemble.hpp"
+#include "tools/finetune/make_ensemble.hpp"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,14 @@
 #include <set>
 
 #include "formats/heddle/ensemble_file.hpp"
+#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/model_files.hpp"
-#include "tools/cli/outputs.hpp"
-#include "tools/cli/refuse.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/ensemble.hpp"
 #include "tools/tasks/evaluation_report.hpp"
-#include "tools/training/files.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 
