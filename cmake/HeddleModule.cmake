@@ -59,9 +59,17 @@ function(heddle_precompile target header)
 endfunction()
 
 # heddle_group(TARGET): with HEDDLE_UNITY, sources are compiled several at once, and share what headers cost. Names in
-# anonymous namespaces of a target must then differ, but for functions whose parameters are of different classes.
+# anonymous namespaces of a target must then differ, but for functions whose parameters are of different classes. With
+# HEDDLE_UNITY=tests, only those of test programs are.
 function(heddle_group target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${HEDDLE_UNITY} UNITY_BUILD_BATCH_SIZE 32)
+  set(is_grouped ${HEDDLE_UNITY})
+  if(HEDDLE_UNITY STREQUAL "tests")
+    set(is_grouped OFF)
+    if(target MATCHES "^test_")
+      set(is_grouped ON)
+    endif()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${is_grouped} UNITY_BUILD_BATCH_SIZE 32)
 endfunction()
 
 function(heddle_module_variant target name definitions)

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "libcore/data/token_alignment.hpp"
 #include "libcore/data/framing.hpp"
+#include "libcore/data/token_alignment.hpp"
 #include "libcore/models/roles.hpp"
 
 namespace heddle::analysis {

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "libcore/data/token_alignment.hpp"
 #include "libcore/data/examples.hpp"
 #include "libcore/data/framing.hpp"
 #include "libcore/data/label_set.hpp"
+#include "libcore/data/token_alignment.hpp"
 
 namespace heddle::data {
 

@@ -526,7 +526,7 @@ TEST_CASE("rendered: settings without an option of their own are keys of the opt
              .kind_option = "arch",
              .is_named = false});
   CHECK(rendered("`layers` = 3", table) == "--layers 3");
-  CHECK(rendered("`share_embeddings` is new", table) == "the key share-embeddings of --arch is new");
+  CHECK(rendered("`share_embeddings` is new", table) == "--arch NAME:share-embeddings is new");
   CHECK(rendered("give `share_embeddings` = false", table) == "give --arch NAME:share-embeddings=false");
   CHECK(rendered("`cell` = cho", table) == "cell = cho");
 

@@ -210,9 +210,10 @@ TEST_CASE("kinds as options: values out of range are refused with the option and
 }
 
 TEST_CASE("kinds as options: a flag and a key that disagree are refused, wherever the key stands; equal ones are one") {
-  const std::string refusal = "--coats 2 and 3 disagree; give one of them";
+  const std::string refusal = "--coats 3 and coats=2 of --paint disagree; give one of them";
   CHECK(complaint({"--paint", "brush:coats=2", "--coats", "3"}) == refusal);
-  CHECK(complaint({"--coats", "2", "--paint", "brush:coats=3"}) == refusal);
+  CHECK(complaint({"--coats", "3", "--paint", "brush:coats=2"}) == refusal);
+  CHECK(complaint({"--coats", "2", "--coats", "3", "--paint", "brush:coats=2"}) == refusal);
   CHECK(complaint({"--paint", "brush", "--paint", "spray"}) ==
         "--paint is given twice; give one name, with all settings");
   CHECK(File("[paint]\nname = brush:coats=2\ncoats = 3\n").complaint() == refusal);

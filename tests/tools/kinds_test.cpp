@@ -131,9 +131,11 @@ TEST_CASE("kinds: a key of another one says whose it is, and what this one has")
 TEST_CASE("kinds: a flag and a key that disagree are refused; the command line is above environment and file") {
   const SmallCorpus corpus;
   const std::string train = "pretrain --train train.h5 -o x.h5 ";
-  check_refused(corpus, train + "--arch decoder:layers=2 --layers 3", {"--layers 2 and 3 disagree; give one of them"});
+  check_refused(corpus, train + "--arch decoder:layers=2 --layers 3",
+                {"--layers 3 and layers=2 of --arch disagree; give one of them"});
   check_refused(corpus, train + "--layers 3 --arch decoder:layers=2", {"--layers ", " disagree"});
-  check_refused(corpus, train + "--optimizer sgd:weight-decay=1 --weight-decay 2", {"--weight-decay 1 and 2 disagree"});
+  check_refused(corpus, train + "--optimizer sgd:weight-decay=1 --weight-decay 2",
+                {"--weight-decay 2 and weight-decay=1 of --optimizer disagree"});
   check_refused(corpus, train + "--warmup 3 --schedule linear:warmup=4", {"--warmup ", " disagree"});
   write_file(corpus.path("run.ini"), "[arch]\nname = rnn\ncell = cho\nlayers = 2\n");
   const auto shown = [&](const std::string& before, const std::string& options) {

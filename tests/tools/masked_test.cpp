@@ -58,7 +58,7 @@ TEST_CASE("pretrain: an encoder stopped and resumed ends with the weights of the
   REQUIRE(corpus.run(train + "-q --steps 9 -o m.h5 --max-time 0.001s").status == 75);
   const std::string other = " --objective masked:probability=0.4";
   corpus.refused(train + "-q --steps 9 -o m.h5" + other, 2,
-                 "m.checkpoint.h5: the key probability of --objective was 0.3 and is 0.4 now");
+                 "m.checkpoint.h5: --objective masked:probability was 0.3 and is 0.4 now");
   corpus.refused(train + "-o x.h5 --resume m.checkpoint.h5" + other, 2,
                  "probability=0.4 differs from the 0.3 that m.checkpoint.h5 was trained with");
 }
@@ -166,7 +166,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports causal",
             2},
            {"--arch encoder:next-sentence=true",
-            "the key next-sentence of --arch needs a pooler and at least 2 segments", 2},
+            "--arch encoder:next-sentence needs a pooler and at least 2 segments", 2},
            {"--arch decoder:pooler=true", "--arch: decoder has no key 'pooler', which is one of encoder; it has ", 2},
            {"--pooler", "unknown option --pooler; write --arch encoder:pooler=", 2},
        }) {

@@ -104,10 +104,10 @@ TEST_CASE("running: another command than the checkpoint's is refused and changes
       {"--seed 2", "--seed was 1 and is 2 now"},
       {"--layers 3", "--layers was 2 and is 3 now"},
       {"--arch encoder", "--arch was decoder and is encoder now"},
-      {"--arch decoder:norm=rms", "the key norm of --arch was layer and is rms now"},
-      {"--optimizer adamw:beta2=0.95", "the key beta2 of --optimizer was 0.98 and is 0.95 now"},
+      {"--arch decoder:norm=rms", "--arch decoder:norm was layer and is rms now"},
+      {"--optimizer adamw:beta2=0.95", "--optimizer adamw:beta2 was 0.98 and is 0.95 now"},
       {"--optimizer sgd", "--optimizer was adamw and is sgd now"},
-      {"--schedule cosine:final=0.2", "the key final of --schedule was 0.1 and is 0.2 now"},
+      {"--schedule cosine:final=0.2", "--schedule cosine:final was 0.1 and is 0.2 now"},
       {"--precision bf16", "--precision was f32 and is bf16 now"},
       {"--valid valid.h5", "--valid was not given and is valid.h5 now"},
       {"--valid valid.h5 --select last", "--valid was not given and is valid.h5 now"}};

@@ -23,17 +23,15 @@ std::string option_text(const Option& option, std::string_view& rest) {
   return "--" + name;
 }
 
-// Of a setting without an option of its own. An option's initial value is the kind that the command chose.
+// "--arch rnn:cell", of a setting without an option of its own. An option's initial value is the kind that the command
+// chose.
 std::string setting_text(const Option& setting, const OptionTable& table, std::string_view name,
                          std::string_view& rest) {
-  const std::string option = "--" + setting.kind_option;
-  if (take(rest, " = ")) {
-    const Option& chooser = *table.find(setting.kind_option);
-    const auto chosen = std::ranges::find(chooser.kinds, chooser.initial, &KindHelp::name);
-    const bool has_it = chosen != chooser.kinds.end() && std::ranges::count(chosen->keys(), dashed(name)) > 0;
-    return concatenate(option, " ", has_it ? chosen->name : "NAME", ":", dashed(name), "=");
-  }
-  return concatenate("the key ", dashed(name), " of ", option);
+  const Option& chooser = *table.find(setting.kind_option);
+  const auto chosen = std::ranges::find(chooser.kinds, chooser.initial, &KindHelp::name);
+  const bool has_it = chosen != chooser.kinds.end() && std::ranges::count(chosen->keys(), dashed(name)) > 0;
+  return concatenate("--", setting.kind_option, " ", has_it ? chosen->name : "NAME", ":", dashed(name),
+                     take(rest, " = ") ? "=" : "");
 }
 
 // How the tool writes the field. `rest` is what follows in the text; the value of a flag is taken from it, and the

@@ -51,6 +51,24 @@ std::string upper_case(std::string name) {
   return name;
 }
 
+// Of an option that is given as such, where the last one counts, and as a setting of a kind.
+void check_agree(const std::string& name, const std::string& chooser, const std::vector<const Setting*>& all) {
+  const Setting *option = nullptr, *key = nullptr;
+  for (const Setting* setting : all) {
+    if (!setting->of_kind()) {
+      option = setting;
+      continue;
+    }
+    check<UsageError>(key == nullptr || key->text == setting->text, "--", chooser, ": ", setting->key, "=",
+                      key == nullptr ? "" : key->text, " and ", setting->key, "=", setting->text,
+                      " disagree; give one of them");
+    key = setting;
+  }
+  check<UsageError>(option == nullptr || option->text == key->text, "--", name, " ",
+                    option == nullptr ? "" : option->text, " and ", key->key, "=", key->text, " of --", chooser,
+                    " disagree; give one of them");
+}
+
 }  // namespace
 
 std::vector<Setting> expanded(const std::vector<Setting>& settings, const OptionTable& table) {
@@ -104,10 +122,7 @@ std::vector<std::string> Variables::store(const std::vector<Setting>& settings) 
     const Option& option = *table_.find(name);
     if (all.size() > 1 && option.kind != OptionKind::list) {
       const bool of_kind = std::ranges::any_of(all, [](const Setting* setting) { return setting->of_kind(); });
-      for (const Setting* setting : all) {
-        check<UsageError>(!of_kind || setting->text == all.front()->text, "--", name, " ", all.front()->text, " and ",
-                          setting->text, " disagree; give one of them");
-      }
+      if (of_kind) check_agree(name, option.kind_option, all);
       check<UsageError>(!option.expands, all.back()->where, " is given twice; give one name, with all settings");
       if (!of_kind) repeated.push_back(name);
     }

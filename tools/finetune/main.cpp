@@ -6,8 +6,8 @@
 #include "tools/cli/signals.hpp"
 #include "tools/finetune/make_ensemble.hpp"
 #include "tools/finetune/tuning.hpp"
-#include "tools/training/training_files.hpp"
 #include "tools/training/resolve_options.hpp"
+#include "tools/training/training_files.hpp"
 
 using namespace heddle;
 

@@ -28,7 +28,9 @@ struct Answer {
   void check(std::string_view subject, const std::vector<std::string>& endings) const {
     if (output.empty()) return;
     const bool is_known = std::ranges::any_of(endings, [&](const std::string& end) { return output.ends_with(end); });
-    heddle::check<UsageError>(is_known, output, ": ", subject, " can be written to ", join(endings), " files");
+    const std::string others = join({endings.begin(), endings.end() - 1});
+    heddle::check<UsageError>(is_known, output, ": ", subject, " can be written to ", others, " and ", endings.back(),
+                              " files");
     heddle::check<UsageError>(!json, "--json prints to standard output; leave out -o or --json");
   }
 };

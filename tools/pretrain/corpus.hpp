@@ -10,8 +10,8 @@
 #include "libcore/training/objectives.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/pretrain/options.hpp"
-#include "tools/training/training_files.hpp"
 #include "tools/training/pairs.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 

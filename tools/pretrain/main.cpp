@@ -4,8 +4,8 @@
 #include "tools/cli/signals.hpp"
 #include "tools/pretrain/pretraining.hpp"
 #include "tools/pretrain/variants.hpp"
-#include "tools/training/training_files.hpp"
 #include "tools/training/resolve_options.hpp"
+#include "tools/training/training_files.hpp"
 
 using namespace heddle;
 
