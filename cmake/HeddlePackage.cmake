@@ -21,8 +21,11 @@ get_property(libraries GLOBAL PROPERTY HEDDLE_LIBRARIES)
 list(REVERSE libraries)
 list(TRANSFORM libraries PREPEND -l)
 list(JOIN libraries " " HEDDLE_PC_LIBRARIES)
-# Of HDF5's, the library itself: it knows what it needs. HDF5's own CMake package has targets in place of files.
-list(FILTER HDF5_C_LIBRARIES INCLUDE REGEX hdf5)
+# Of HDF5's, the library itself, if it is shared: it knows what it needs. HDF5's own CMake package has targets in place
+# of files.
+if(NOT HDF5_C_LIBRARIES MATCHES "hdf5[^;]*[.]a(;|$)")
+  list(FILTER HDF5_C_LIBRARIES INCLUDE REGEX hdf5)
+endif()
 list(TRANSFORM HDF5_C_LIBRARIES REPLACE "^hdf5::.*" -lhdf5)
 set(others ${HDF5_C_LIBRARIES} ${BLAS_LIBRARIES})
 list(JOIN others " " HEDDLE_PC_OTHERS)
