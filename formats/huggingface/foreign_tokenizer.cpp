@@ -25,7 +25,8 @@ using text::TokenizerModel;
 enum class Class { fast, gpt2, roberta, bert };
 
 Class class_of(const TokenizerModel& tokenizer) {
-  if (tokenizer.kind == TokenizerKind::wordpiece) return Class::bert;
+  const bool own_letters = tokenizer.european_accents || tokenizer.final_sigma;
+  if (tokenizer.kind == TokenizerKind::wordpiece) return own_letters ? Class::fast : Class::bert;
   if (tokenizer.kind != TokenizerKind::bpe || !tokenizer.cuts.empty()) return Class::fast;
   return tokenizer.classification >= 0 ? Class::roberta : Class::gpt2;
 }

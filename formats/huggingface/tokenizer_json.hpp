@@ -33,7 +33,7 @@ void write_tokenizer_json(const std::string& path, const text::TokenizerModel& m
 namespace tokenizer_json {
 
 // What the normaliser and the pre-tokeniser do, step by step. Names of steps:
-//   normalisers: bert, charsmap, prepend, replace
+//   normalisers: bert, charsmap, prepend, replace, nfd, european-accents, nfc, final-sigma, lowercase
 //   pre-tokenisers: bert, white-space, metaspace, byte-level, and Cuts' names
 struct TextSteps {
   std::vector<std::string> normalisers, pretokenisers;
@@ -55,6 +55,12 @@ Frame read_frame(const JsonNode& post_processor, OtherFrames others);
 inline constexpr const char* gpt2_pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 inline constexpr const char* digit_triples_pattern = "[0-9][0-9][0-9]";
+
+// What text::EuropeanAccents removes between NFD and NFC, and the sigma that text::LowerCase calls final.
+inline constexpr const char* european_accents_pattern = R"((?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+)";
+inline constexpr const char* final_sigma_pattern =
+    R"((?<=[\p{Lu}\p{Ll}\p{Lt}\p{M}])\x{3A3}(?!\p{M}*[\p{Lu}\p{Ll}\p{Lt}]))";
+inline constexpr const char* final_sigma = "\u03C2";
 
 }  // namespace tokenizer_json
 

@@ -52,6 +52,7 @@ class TokenizerJsonReader {
  private:
   std::string type_of_model() const;
   void read_bpe();
+  void read_own_letters();
   void read_wordpiece();
   void read_unigram();
   void read_vocabulary();
@@ -129,14 +130,29 @@ void TokenizerJsonReader::read_bpe() {
   read_merges();
 }
 
+// Takes the steps after BertNormalizer that write what heddle does with letters and it does not.
+void TokenizerJsonReader::read_own_letters() {
+  const auto take = [this](const Names& steps) {
+    Names& all = steps_.normalisers;
+    const bool has = all.size() > steps.size() && std::equal(steps.begin(), steps.end(), all.begin() + 1);
+    if (has) all.erase(all.begin() + 1, all.begin() + 1 + static_cast<std::ptrdiff_t>(steps.size()));
+    return has;
+  };
+  result_.european_accents = !steps_.strip_accents && take({"nfd", "european-accents", "nfc"});
+  result_.final_sigma = !steps_.lowercase && take({"final-sigma", "lowercase"});
+  result_.strip_accents = result_.strip_accents || result_.european_accents;
+  result_.lowercase = result_.lowercase || result_.final_sigma;
+}
+
 void TokenizerJsonReader::read_wordpiece() {
   model_.expect_only({"type", "unk_token", "continuing_subword_prefix", "max_input_chars_per_word", "vocab"});
   model_["continuing_subword_prefix"].expect(std::string(text::continuation_mark));
   model_["max_input_chars_per_word"].expect(100);
-  if (steps_.normalisers != Names{"bert"} || steps_.pretokenisers != Names{"bert"}) refuse_steps();
   result_.kind = TokenizerKind::wordpiece;
   result_.lowercase = steps_.lowercase;
   result_.strip_accents = steps_.strip_accents;
+  read_own_letters();
+  if (steps_.normalisers != Names{"bert"} || steps_.pretokenisers != Names{"bert"}) refuse_steps();
   expect_decoder({"WordPiece"});
   read_vocabulary();
 }

@@ -28,6 +28,22 @@ const std::string& mark() {
   return text;
 }
 
+// U+2581 for spaces, or a pattern that heddle writes.
+void read_replacement(const JsonNode& node, TextSteps& steps) {
+  const JsonNode pattern = node.expect_only({"type", "pattern", "content"})["pattern"];
+  pattern.expect_any_of({{{"String", " "}}, {{"Regex", european_accents_pattern}}, {{"Regex", final_sigma_pattern}}});
+  if (pattern["Regex"].is_null()) {
+    node["content"].expect(mark());
+    steps.normalisers.push_back("replace");
+  } else if (pattern["Regex"].text() == european_accents_pattern) {
+    node["content"].expect("");
+    steps.normalisers.push_back("european-accents");
+  } else {
+    node["content"].expect(final_sigma);
+    steps.normalisers.push_back("final-sigma");
+  }
+}
+
 void read_normaliser(const JsonNode& node, std::string_view type, TextSteps& steps) {
   if (type == "BertNormalizer") {
     node.expect_only({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
@@ -43,9 +59,10 @@ void read_normaliser(const JsonNode& node, std::string_view type, TextSteps& ste
     node.expect_only({"type", "prepend"})["prepend"].expect(mark());
     steps.normalisers.push_back("prepend");
   } else if (type == "Replace") {
-    node.expect_only({"type", "pattern", "content"})["pattern"].expect({{"String", " "}});
-    node["content"].expect(mark());
-    steps.normalisers.push_back("replace");
+    read_replacement(node, steps);
+  } else if (type == "NFD" || type == "NFC" || type == "Lowercase") {
+    node.expect_only({"type"});
+    steps.normalisers.push_back(type == "Lowercase" ? "lowercase" : type == "NFD" ? "nfd" : "nfc");
   } else {
     node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not support"));
   }

@@ -42,6 +42,10 @@ Json metaspace() {
                  {{"replacement", space_mark_text}, {"add_prefix_space", true}, {"prepend_scheme", "always"}});
 }
 
+Json replacement(const char* pattern, const char* content) {
+  return of_type("Replace", {{"pattern", {{"Regex", pattern}}}, {"content", content}});
+}
+
 class Writer {
  public:
   explicit Writer(const TokenizerModel& model) : model_(model), vocabulary_(model) {
@@ -73,6 +77,7 @@ class Writer {
 
  private:
   Json added_tokens() const;
+  Json words_normaliser() const;
   Json normaliser() const;
   Json pretokeniser() const;
   Json cut_steps() const;
@@ -110,13 +115,27 @@ Json Writer::added_tokens() const {
   return tokens;
 }
 
-Json Writer::normaliser() const {
-  if (model_.kind == TokenizerKind::wordpiece) {
-    return of_type("BertNormalizer", {{"clean_text", true},
-                                      {"handle_chinese_chars", true},
-                                      {"strip_accents", model_.strip_accents},
-                                      {"lowercase", model_.lowercase}});
+Json Writer::words_normaliser() const {
+  const bool bert_strips = model_.strip_accents && !model_.european_accents;
+  Json steps = Json::array();
+  steps.push_back(of_type("BertNormalizer", {{"clean_text", true},
+                                             {"handle_chinese_chars", true},
+                                             {"strip_accents", bert_strips},
+                                             {"lowercase", model_.lowercase && !model_.final_sigma}}));
+  if (model_.strip_accents && model_.european_accents) {
+    steps.push_back(of_type("NFD"));
+    steps.push_back(replacement(tokenizer_json::european_accents_pattern, ""));
+    steps.push_back(of_type("NFC"));
   }
+  if (model_.lowercase && model_.final_sigma) {
+    steps.push_back(replacement(tokenizer_json::final_sigma_pattern, tokenizer_json::final_sigma));
+    steps.push_back(of_type("Lowercase"));
+  }
+  return sequence("normalizers", steps);
+}
+
+Json Writer::normaliser() const {
+  if (model_.kind == TokenizerKind::wordpiece) return words_normaliser();
   if (!model_.charsmap.empty()) return of_type("Precompiled", {{"precompiled_charsmap", join(model_.charsmap, "")}});
   if (model_.kind != TokenizerKind::char_bpe) return nullptr;
   Json steps = Json::array();

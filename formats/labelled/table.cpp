@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "libcore/base/error.hpp"
+#include "libcore/text/letter_case.hpp"
 #include "libcore/text/spelling.hpp"
-#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 

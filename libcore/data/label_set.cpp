@@ -9,8 +9,8 @@
 #include "libcore/base/error.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/text/letter_case.hpp"
 #include "libcore/text/spelling.hpp"
-#include "libcore/text/unicode.hpp"
 
 namespace heddle::data {
 

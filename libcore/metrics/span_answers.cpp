@@ -5,6 +5,7 @@
 
 #include "libcore/base/error.hpp"
 #include "libcore/metrics/white_space.hpp"
+#include "libcore/text/letter_case.hpp"
 #include "libcore/text/unicode.hpp"
 
 namespace heddle::metrics {
@@ -21,7 +22,7 @@ bool is_article(std::string_view run) {
   return run == "a" || run == "an" || run == "the";
 }
 
-// The answer in small letters and without punctuation, in its words; articles are cut out even of words, where they are
+// An answer in small letters, without punctuation, in its words; articles are cut out even of words, where they are
 // runs of letters and digits of their own: of "1990–the" the "1990–" stays.
 class Normaliser {
  public:
@@ -35,7 +36,7 @@ class Normaliser {
     if (c == text::invalid_character) {
       end += bytes;
     } else {
-      text::append_utf8(end, text::to_lower(c));
+      text::append_utf8(end, c);
     }
   }
 
@@ -98,9 +99,10 @@ void divide(AnswerScores& sums) {
 
 std::string normal_answer(std::string_view answer) {
   Normaliser normaliser;
-  for (std::size_t at = 0; at < answer.size();) {
-    const text::Character character = text::decode(answer, at);
-    normaliser.add(character.code, answer.substr(at, character.length));
+  const std::string lower = text::in_lower_case(answer);
+  for (std::size_t at = 0; at < lower.size();) {
+    const text::Character character = text::decode(lower, at);
+    normaliser.add(character.code, std::string_view(lower).substr(at, character.length));
     at += character.length;
   }
   return std::move(normaliser).finish();

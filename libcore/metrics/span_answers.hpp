@@ -13,7 +13,7 @@
 
 namespace heddle::metrics {
 
-// The words that are compared, with spaces between. Letters are lowercased one by one, so that İ becomes i.
+// The words that are compared, with spaces between. Lower case is that of letter_case.hpp.
 std::string normal_answer(std::string_view answer);
 
 struct AnswerScore {

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "libcore/text/letter_case.hpp"
 #include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
@@ -64,7 +65,7 @@ Role fast_role_of(char32_t c) {
 template <class Take>
 class Words {
  public:
-  Words(const BasicWords& options, const Take& take) : options_(options), take_(take) {}
+  Words(const BasicWords& options, const Take& take) : options_(options), take_(take), lower_(options.final_sigma) {}
 
   void add(char32_t c, Origin origin) {
     origin_ = origin;
@@ -79,7 +80,9 @@ class Words {
     }
     const bool chinese = c >= 0x80 && is_chinese(c);
     if (chinese) end();
-    if (c < 0x80 || !options_.strip_accents) {
+    if (options_.strip_accents && options_.european_accents) {
+      if (!accents_.add(c, origin, put_normal())) extend_last();
+    } else if (c < 0x80 || !options_.strip_accents) {
       put(c);
     } else {
       put_base(c);
@@ -88,7 +91,23 @@ class Words {
   }
 
   void end() {
+    accents_.end(put_normal());
+    end_word();
+  }
+
+ private:
+  static constexpr bool located = std::is_invocable_v<Take, std::string_view, std::span<const Origin>>;
+
+  auto put_normal() {
+    return [this](char32_t c, Origin origin) {
+      origin_ = origin;
+      put(c);
+    };
+  }
+
+  void end_word() {
     if (word_.empty()) return;
+    lower_.end(word_);
     if constexpr (located) {
       take_(word_, origins_);
       origins_.clear();
@@ -98,21 +117,16 @@ class Words {
     word_.clear();
   }
 
- private:
-  static constexpr bool located = std::is_invocable_v<Take, std::string_view, std::span<const Origin>>;
-
   void put(char32_t c) {
     const bool alone = fast_role_of(c) == Role::alone;
-    if (alone) end();
-    if (!options_.lowercase) {
-      append_utf8(word_, c);
-    } else if (c < 0x80) {
-      word_ += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 0x20 : c);
+    if (alone) end_word();
+    if (options_.lowercase) {
+      lower_.append(word_, c);
     } else {
-      append_utf8(word_, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+      append_utf8(word_, c);
     }
     if constexpr (located) origins_.resize(word_.size(), origin_);
-    if (alone) end();
+    if (alone) end_word();
   }
 
   void put_base(char32_t c) {
@@ -128,13 +142,20 @@ class Words {
       is_accent = false;
       put(static_cast<char32_t>(part));
     }
+    if (is_accent) extend_last();
+  }
+
+  // The last byte comes from the character that is being added, too.
+  void extend_last() {
     if constexpr (located) {
-      if (is_accent && !origins_.empty()) origins_.back().end = origin_.end;
+      if (!origins_.empty()) origins_.back().end = origin_.end;
     }
   }
 
   const BasicWords& options_;
   const Take& take_;
+  EuropeanAccents accents_;
+  LowerCase lower_;
   std::string word_;
   Origin origin_{};              // of the character that is being added
   std::vector<Origin> origins_;  // of each byte of the word, where they are wanted
@@ -156,6 +177,13 @@ bool is_ascii_space(char byte) {
 }
 
 }  // namespace
+
+BasicWords basic_words(const TokenizerModel& model) {
+  return {.lowercase = model.lowercase,
+          .strip_accents = model.strip_accents,
+          .european_accents = model.european_accents,
+          .final_sigma = model.final_sigma};
+}
 
 void for_each_basic_word(std::string_view text, const BasicWords& options,
                          const std::function<void(std::string_view)>& take) {

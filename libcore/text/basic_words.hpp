@@ -9,21 +9,24 @@
 #include <span>
 #include <string_view>
 
+#include "libcore/text/accents.hpp"
+#include "libcore/text/tokenizer_model.hpp"
+
 namespace heddle::text {
 
 struct BasicWords {
   bool lowercase = true;
-  bool strip_accents = true;  // canonical decomposition without its nonspacing marks
+  bool strip_accents = true;      // canonical decomposition without its nonspacing marks
+  bool european_accents = false;  // with strip_accents: of European letters alone, as accents.hpp says
+  bool final_sigma = false;       // with lowercase: as letter_case.hpp says
 };
+
+// What the words of a tokenizer of the kind wordpiece are.
+BasicWords basic_words(const TokenizerModel& model);
 
 // Calls take(word) for each word in order; the bytes are only good during the call.
 void for_each_basic_word(std::string_view text, const BasicWords& options,
                          const std::function<void(std::string_view)>& take);
-
-// The character text[begin, end) that a byte of a word comes from.
-struct Origin {
-  std::size_t begin, end;
-};
 
 // The same words, with the origin of each byte. An accent that was taken away belongs to the character before.
 void for_each_located_word(std::string_view text, const BasicWords& options,

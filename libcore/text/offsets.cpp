@@ -53,7 +53,7 @@ std::size_t locate_pieces(const Vocabulary& vocabulary, std::string_view text, s
       at += length;
     }
   };
-  for_each_located_word(text, {model.lowercase, model.strip_accents}, locate_word);
+  for_each_located_word(text, basic_words(model), locate_word);
   return count;
 }
 

@@ -50,6 +50,7 @@ struct TokenizerModel {
   Index classification = -1, separator = -1, mask = -1, padding = -1;
   Index pair_separators = 1;
   bool lowercase = false, strip_accents = false;
+  bool european_accents = false, final_sigma = false;
   std::vector<std::string> cuts;
   bool spaced_words = false, only_spaces = false;
   bool prefix_space = false;
@@ -91,6 +92,10 @@ struct TokenizerModel {
     visitor(Field("pair_separators", "number of separators between two texts").range(1, 2), self.pair_separators);
     visitor(Field("lowercase", "wordpiece: text is lowercased"), self.lowercase);
     visitor(Field("strip_accents", "wordpiece: accents are removed"), self.strip_accents);
+    visitor(Field("european_accents", "with strip_accents: only those of Latin, Greek and Cyrillic letters"),
+            self.european_accents);
+    visitor(Field("final_sigma", "with lowercase: a capital sigma that ends a word becomes the final small one"),
+            self.final_sigma);
     visitor(Field("cuts", "bpe, unigram: steps that split text into words; none: as GPT-2"), self.cuts);
     visitor(
         Field("spaced_words", "unigram, char-bpe: words are separated by white space, and each begins with a space"),

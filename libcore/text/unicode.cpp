@@ -1,7 +1,5 @@
 #include "libcore/text/unicode.hpp"
 
-#include <utf8proc.h>
-
 #include <algorithm>
 
 namespace heddle::text {
@@ -53,10 +51,6 @@ std::size_t offset_of_character(std::string_view text, std::uint64_t count) {
   return count == 0 ? at : text.npos;
 }
 
-char32_t to_lower(char32_t code) {
-  return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code)));
-}
-
 void append_utf8(std::string& text, char32_t code) {
   const auto put = [&](char32_t bits) { text += static_cast<char>(bits); };
   if (code < 0x80) return put(code);
@@ -72,20 +66,6 @@ void append_utf8(std::string& text, char32_t code) {
     put(0x80 | (code >> 6 & 0x3F));
   }
   put(0x80 | (code & 0x3F));
-}
-
-std::string in_lower_case(std::string_view text) {
-  std::string lower;
-  for (std::size_t at = 0; at < text.size();) {
-    const Character character = decode(text, at);
-    if (character.code == invalid_character) {
-      lower += text.substr(at, character.length);
-    } else {
-      append_utf8(lower, to_lower(character.code));
-    }
-    at += character.length;
-  }
-  return lower;
 }
 
 }  // namespace heddle::text

@@ -55,13 +55,7 @@ Character decode_before(std::string_view text, std::size_t position);
 std::uint64_t count_characters(std::string_view text);
 std::size_t offset_of_character(std::string_view text, std::uint64_t count);
 
-// The small letter of a capital one; other code points as they are.
-char32_t to_lower(char32_t code);
-
 // Precondition: a code point that UTF-8 can encode.
 void append_utf8(std::string& text, char32_t code);
-
-// The text with to_lower() of each character; bytes that are not UTF-8 as they are.
-std::string in_lower_case(std::string_view text);
 
 }  // namespace heddle::text

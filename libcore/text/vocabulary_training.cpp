@@ -63,6 +63,15 @@ SpecialTokens matcher(const std::vector<std::string>& texts) {
   return SpecialTokens(std::move(tokens));
 }
 
+BasicWords words_of(const TrainerOptions& options) {
+  const Marks by_default = options.cased ? Marks::keep : Marks::european;
+  const Marks marks = options.marks == Marks::automatic ? by_default : options.marks;
+  return {.lowercase = !options.cased,
+          .strip_accents = marks != Marks::keep,
+          .european_accents = marks == Marks::european,
+          .final_sigma = !options.cased};
+}
+
 bool counts_words(TokenizerKind kind) {
   return kind == TokenizerKind::bpe || kind == TokenizerKind::word || kind == TokenizerKind::unigram;
 }
@@ -86,6 +95,7 @@ Trainer::Trainer(TrainerOptions options)
     : options_(completed(std::move(options))),
       special_texts_(special_texts(options_)),
       special_tokens_(matcher(special_texts_)),
+      words_(words_of(options_)),
       cutter_(
           [this](std::string_view text, std::size_t at) {
             return is_boundary(options_.kind, text, at) && !special_tokens_.spans(text, at);
@@ -132,8 +142,7 @@ void Trainer::count_block(std::string_view block) {
 
 void Trainer::count_plain(std::string_view text) {
   if (options_.kind == TokenizerKind::wordpiece) {
-    const BasicWords words{.lowercase = !options_.cased, .strip_accents = !options_.cased};
-    return for_each_basic_word(text, words, [this](std::string_view word) { count(word); });
+    return for_each_basic_word(text, words_, [this](std::string_view word) { count(word); });
   }
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end =
@@ -179,7 +188,10 @@ TokenizerModel Trainer::finish() {
 }
 
 void Trainer::add_wordpieces(TokenizerModel& model, std::size_t room) const {
-  model.lowercase = model.strip_accents = !options_.cased;
+  model.lowercase = words_.lowercase;
+  model.strip_accents = words_.strip_accents;
+  model.european_accents = words_.european_accents;
+  model.final_sigma = words_.final_sigma;
   if (options_.whole_words) return add_items(model, room);
   const std::vector<std::string> characters = most_frequent_characters(room);
   const auto learn = [&](std::size_t size) {

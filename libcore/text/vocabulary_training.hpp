@@ -3,15 +3,37 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/real.hpp"
 #include "libcore/base/visit.hpp"
+#include "libcore/text/basic_words.hpp"
 #include "libcore/text/block_cutter.hpp"
 #include "libcore/text/special_tokens.hpp"
 #include "libcore/text/string_table.hpp"
 #include "libcore/text/text_error.hpp"
 #include "libcore/text/tokenizer_model.hpp"
+
+namespace heddle::text {
+
+// What becomes of the nonspacing combining marks of letters.
+enum class Marks {
+  automatic,  // keep where capital letters are kept, else european
+  keep,
+  european,  // those of Latin, Greek and Cyrillic letters are removed
+  remove
+};
+
+}  // namespace heddle::text
+
+template <>
+struct heddle::Names<heddle::text::Marks> {
+  static constexpr std::pair<text::Marks, std::string_view> list[] = {{text::Marks::automatic, "auto"},
+                                                                      {text::Marks::keep, "keep"},
+                                                                      {text::Marks::european, "european"},
+                                                                      {text::Marks::remove, "remove"}};
+};
 
 namespace heddle::text {
 
@@ -21,6 +43,7 @@ struct TrainerOptions {
   Index min_frequency = 1;
   bool byte_fallback = true;
   bool cased = false;
+  Marks marks = Marks::automatic;
   bool whole_words = false;  // of wordpiece: no parts of words, so that words without a piece are unknown
   std::string end_of_text = "auto";
   std::string unknown = "none";
@@ -44,6 +67,11 @@ struct TrainerOptions {
                 .needs({"model=char", "model=word", "model=unigram"}),
             self.byte_fallback);
     visitor(Field("cased", "keep capital letters and accents").needs({"model=wordpiece"}), self.cased);
+    visitor(Field("marks",
+                  "combining marks of letters: keep or remove them, or remove those of Latin, Greek and Cyrillic "
+                  "letters alone (european); auto: keep if cased, else european")
+                .needs({"model=wordpiece"}),
+            self.marks);
     visitor(Field("end_of_text",
                   "special token after each document, or none; auto means <|endoftext|> or, for wordpiece, [SEP]")
                 .not_empty()
@@ -108,6 +136,7 @@ class Trainer {
   TrainerOptions options_;
   std::vector<std::string> special_texts_;
   SpecialTokens special_tokens_;
+  BasicWords words_;  // of wordpiece
   BlockCutter cutter_;
   TextPosition position_;
   StringTable items_;  // the different words or characters

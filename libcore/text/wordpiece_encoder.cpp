@@ -23,7 +23,7 @@ std::size_t character_count(std::string_view word) {
 class WordPieceEncoder : public Encoder {
  public:
   explicit WordPieceEncoder(const Vocabulary& vocabulary)
-      : vocabulary_(vocabulary), words_{vocabulary.model().lowercase, vocabulary.model().strip_accents} {
+      : vocabulary_(vocabulary), words_(basic_words(vocabulary.model())) {
     for (Index id = 0; id < vocabulary.size(); ++id) longest_ = std::max(longest_, vocabulary.bytes(id).size());
   }
 

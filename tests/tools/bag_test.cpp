@@ -32,6 +32,37 @@ TEST_CASE("bag: learns classes from texts alone, with equal bytes twice, and its
   CHECK(corpus.leftovers() == 0);
 }
 
+// One word of each text decides, and differs from that of the other class by a mark alone.
+TEST_CASE("bag: marks of scripts other than Latin, Greek and Cyrillic are read, and --marks keeps or removes all") {
+  const Labelled corpus;
+  const auto write_pairs = [&](const std::string& name, const std::string& one, const std::string& other) {
+    std::string train;
+    for (int i = 0; i < 10; ++i)
+      train += "a\t" + one + " " + std::to_string(i) + "\nb\t" + other + " " + std::to_string(i) + "\n";
+    write_file(corpus.path(name + ".tsv"), train);
+    write_file(corpus.path(name + "-test.tsv"), "a\t" + one + "\nb\t" + other + "\n");
+  };
+  const auto accuracy = [&](const std::string& name, const std::string& options) {
+    corpus.must(bag + "classify --train " + name + ".tsv -o " + name + ".h5" + options);
+    return corpus.evaluated("classify " + name + ".h5 " + name + "-test.tsv")["accuracy"];
+  };
+  write_pairs("ja", "\u30d1\u30f3\u30c0", "\u30cf\u30f3\u30c0");
+  write_pairs("hi", "\u0915\u0941\u0932", "\u0915\u0932");
+  write_pairs("es", "a\u00f1o", "ano");
+  CHECK(accuracy("ja", "") == 1.0);
+  CHECK(accuracy("hi", "") == 1.0);
+  CHECK(accuracy("es", "") == 0.5);
+  CHECK(accuracy("es", " --marks keep") == 1.0);
+  CHECK(accuracy("hi", " --marks remove") == 0.5);
+  CHECK(
+      corpus
+          .must(
+              "echo '\u30d1\u30f3\u30c0 \u039f\u0394\u039f\u03a3' | tokenize -q --train --model wordpiece -o w.h5 - && "
+              "echo '\u30d1\u30f3\u30c0 \u039f\u0394\u039f\u03a3' | tokenize -q -t w.h5 --pieces")
+          .out == "\u30d1\u30f3\u30c0 \u03bf\u03b4\u03bf\u03c2\n");
+  corpus.refused(bag + "classify --train ja.tsv -t w.h5 --marks keep -o x.h5", 2, "--marks");
+}
+
 TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   const Labelled corpus;
   write_file(corpus.path("tiny.tsv"), "praise\tgood good\npraise\tgood film\nblame\tbad\n");

@@ -34,3 +34,12 @@ TEST_CASE("plain words: marks belong to their letters; white space of any kind s
   CHECK(cut(" \t ").empty());
   CHECK(cut("\U0001F600\U0001F600\U0001F601") == "\U0001F600\U0001F600|\U0001F601");
 }
+
+TEST_CASE("plain words: what readers take for one character stays whole") {
+  CHECK(cut("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0915\u094d\u200d\u0937") ==
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645|\u0915\u094d\u200d\u0937");
+  CHECK(cut("co\u00adop") == "co\u00adop");
+  CHECK(cut("\u0e01\u200b\u0e02") == "\u0e01|\u0e02");
+  CHECK(cut("\U0001F468\u200D\U0001F467\U0001F44D\U0001F3FD\U0001F44D\U0001F3FD\u2764\uFE0F!") ==
+        "\U0001F468\u200D\U0001F467|\U0001F44D\U0001F3FD\U0001F44D\U0001F3FD|\u2764\uFE0F|!");
+}

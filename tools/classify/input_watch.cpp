@@ -6,7 +6,7 @@
 #include "formats/files/lines.hpp"
 #include "formats/labelled/csv.hpp"
 #include "libcore/base/strings.hpp"
-#include "libcore/text/unicode.hpp"
+#include "libcore/text/letter_case.hpp"
 #include "tools/tasks/data_warnings.hpp"
 
 namespace heddle {

@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include "libcore/base/printable.hpp"
 #include "libcore/text/unicode.hpp"
 
 namespace heddle {
@@ -12,15 +13,28 @@ using text::decode;
 
 namespace {
 
+// A format character such as a soft hyphen counts as one, too.
 bool is_mark(char32_t code) {
-  if (code < 0x300 || code == text::invalid_character) return false;
-  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
-  return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC || category == UTF8PROC_CATEGORY_ME;
+  if (code < 0x80 || code == text::invalid_character) return false;
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_CF:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool separates(char32_t code) {
+  constexpr char32_t zero_width_space = 0x200B;
+  return classify(code) == CharacterClass::space || code == zero_width_space;
 }
 
 bool is_inside(char32_t code) {
   const CharacterClass kind = classify(code);
-  return kind == CharacterClass::letter || kind == CharacterClass::number || is_mark(code);
+  return kind == CharacterClass::letter || kind == CharacterClass::number || (is_mark(code) && !separates(code));
 }
 
 // Whether the character joins what is on both sides of it.
@@ -47,13 +61,12 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Where the repetitions of the character end.
-std::size_t end_of_same(std::string_view text, std::size_t at, char32_t same) {
-  while (at < text.size()) {
-    const auto [code, length] = decode(text, at);
-    if (code != same) break;
-    at += length;
-  }
+// Where the repetitions of the grapheme end that begins at the position.
+std::size_t end_of_same(std::string_view text, std::size_t at) {
+  const std::string_view first = text.substr(at, grapheme_end(text, at) - at);
+  do {
+    at += first.size();
+  } while (text.substr(at, first.size()) == first && grapheme_end(text, at) == at + first.size());
   return at;
 }
 
@@ -63,11 +76,11 @@ std::vector<PlainWord> plain_words(std::string_view text) {
   std::vector<PlainWord> words;
   for (std::size_t at = 0; at < text.size();) {
     const auto [code, length] = decode(text, at);
-    if (classify(code) == CharacterClass::space) {
+    if (separates(code)) {
       at += length;
       continue;
     }
-    const std::size_t end = is_inside(code) ? end_of_word(text, at) : end_of_same(text, at, code);
+    const std::size_t end = is_inside(code) ? end_of_word(text, at) : end_of_same(text, at);
     words.push_back({at, end});
     at = end;
   }

@@ -2,7 +2,6 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/models/architecture.hpp"
-#include "libcore/text/vocabulary_training.hpp"
 #include "libcore/training/task_objective.hpp"
 #include "libcore/training/trainer.hpp"
 #include "tools/finetune/tuning.hpp"
@@ -25,10 +24,11 @@ double mean_length(const std::vector<data::TaskExample>& examples) {
 }  // namespace
 
 // Without parts of words: some are spelled like words of the examples, by chance alone, and have the weights of those.
-text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words) {
+text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words, text::Marks marks) {
   text::Trainer trainer({.kind = text::TokenizerKind::wordpiece,
                          .vocab_size = most_words > 0 ? most_words : default_most_words,
                          .min_frequency = 1,
+                         .marks = marks,
                          .whole_words = true});
   const auto add = [&](std::string_view text) {
     trainer.add(text);
@@ -53,7 +53,7 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
   if (task.task == models::Task::span || data.train.size() > most_examples) return std::nullopt;
   task.pooling = models::Pooling::automatic;
   task.layer_mix = false;
-  const text::Tokenizer tokenizer = tokenizer_of_words(data.train, 0);
+  const text::Tokenizer tokenizer = tokenizer_of_words(data.train, 0, text::Marks::automatic);
   models::ModelConfig config = models::architecture("bag").defaults;
   config->fit_vocabularies({tokenizer.vocab_size(), tokenizer.vocab_size()});
   const data::Framing framing(tokenizer, config->longest_text(), config->has_segments());

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "libcore/data/label_set.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 #include "tools/finetune/judged_answers.hpp"
 #include "tools/tasks/task_data.hpp"
 
@@ -13,7 +14,7 @@ namespace heddle {
 
 // A tokenizer that cuts texts into words as BERT's does and knows the most frequent words of the examples, `most_words`
 // at most, or 50,000 if that is 0; other words are unknown.
-text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words);
+text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words, text::Marks marks);
 
 struct BagData {
   const TaskData &train, &valid;

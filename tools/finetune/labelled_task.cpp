@@ -83,7 +83,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   text_keys_ = text_keys_of(train_);
-  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, spec.model->vocab_size);
+  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, spec.model->vocab_size, settings.marks);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   warn_of_slips();
   if (labels_.size() == 0) return;

@@ -27,8 +27,9 @@ void check_start(const FinetuneOptions& options, const cli::Arguments& arguments
   check<UsageError>(!options.begins_new() || arguments.given("arch"),
                     "--from MODEL is missing: the model to start from, made by pretrain; or --arch NAME, for a new "
                     "one that learns from the examples alone, such as bag");
+  if (!options.tokenizer.empty()) refuse({"marks"}, arguments, ": is for words of the examples; -t names a tokenizer");
   if (options.begins_new()) return;
-  refuse({"arch", "tokenizer"}, arguments,
+  refuse({"arch", "tokenizer", "marks"}, arguments,
          ": is for new models; --from names one, which has its own shape and tokenizer");
 }
 

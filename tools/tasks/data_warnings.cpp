@@ -12,7 +12,7 @@
 
 #include "formats/files/checksum.hpp"
 #include "formats/heddle/file.hpp"
-#include "libcore/text/unicode.hpp"
+#include "libcore/text/letter_case.hpp"
 
 namespace heddle {
 

@@ -7,6 +7,7 @@
 #include "libcore/data/framing.hpp"
 #include "libcore/models/task.hpp"
 #include "libcore/nn/low_rank_options.hpp"
+#include "libcore/text/vocabulary_training.hpp"
 
 namespace heddle {
 
@@ -28,6 +29,7 @@ struct TuningSpec {
   std::string metric = "auto", freeze;
   double dropout = -1, auxiliary_weight = 0;
   LowRankOptions adapters;
+  text::Marks marks = text::Marks::automatic;
 
   bool adapts() const { return adapters.lora_rank > 0; }
 
@@ -77,6 +79,11 @@ struct TuningSpec {
     visitor(Field("freeze", "parts that are not trained: comma-separated, embeddings, body, or prefixes of names")
                 .takes("LIST"),
             self.freeze);
+    visitor(Field("marks",
+                  "combining marks in the words of a new model: keep or remove them, or remove those of Latin, Greek "
+                  "and Cyrillic letters alone (auto, european)")
+                .needs({"arch"}),
+            self.marks);
     visitor(Field("input", "Labelled files"), self.input);
     visitor(Field("adapters", "Low-rank adapters (LoRA)"), self.adapters);
   }

@@ -213,6 +213,22 @@ TEST_CASE("display width: columns of a terminal") {
   CHECK(display_width("ſ\u0300\u036f\u0370") == 2);
 }
 
+// Widths are those of Python's wcwidth, ends of clusters those of Unicode's GraphemeBreakTest.txt.
+TEST_CASE("display width: what is drawn as one character is measured as one") {
+  CHECK(display_width("\U0001F468\u200D\U0001F469\u200D\U0001F467") == 2);
+  CHECK(display_width("\U0001F44D\U0001F3FD") == 2);
+  CHECK(display_width("\u2764\uFE0F") == 2);
+  CHECK(display_width("1\uFE0F\u20E3") == 2);
+  CHECK(display_width("\U0001F1E9\U0001F1EA\U0001F1EB\U0001F1F7") == 4);
+  CHECK(display_width("\u0915\u0941\u0932") == 2);
+  CHECK(grapheme_end("e\u0301x", 0) == 3);
+  CHECK(grapheme_end("e\u0301x", 3) == 4);
+  CHECK(grapheme_end("\U0001F1E9\U0001F1EA\U0001F1EB", 0) == 8);
+  CHECK(grapheme_end("\r\n", 0) == 2);
+  CHECK(grapheme_end("a\xff\u0301", 0) == 1);
+  CHECK(grapheme_end("a\xff\u0301", 1) == 2);
+}
+
 TEST_CASE("base64: RFC 4648's examples, any bytes there and back") {
   const std::pair<const char*, const char*> examples[] = {{"", ""},        {"f", "Zg=="},        {"fo", "Zm8="},
                                                           {"foo", "Zm9v"}, {"foob", "Zm9vYg=="}, {"any+", "YW55Kw=="}};

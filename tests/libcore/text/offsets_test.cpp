@@ -81,6 +81,19 @@ TEST_CASE("offsets: pieces of one character share it") {
   }
 }
 
+TEST_CASE("offsets: marks that are kept are found with their letters, those that are removed belong to them") {
+  TokenizerModel model = tokenizer_of(TokenizerKind::wordpiece, {"e", "##x", "\u30d1", "\u0915", "##\u0941"}).model();
+  model.european_accents = true;
+  const Tokenizer tokenizer(model);
+  CHECK(slices(tokenizer, "e\u0301\u0323X \u1ec6x") == Slices{"e\u0301\u0323", "X", "\u1ec6", "x"});
+  CHECK(slices(tokenizer, "\u30cf\u309a \u30d1") == Slices{"\u30cf\u309a", "\u30d1"});
+  CHECK(slices(tokenizer, "\u0915\u0941") == Slices{"\u0915", "\u0941"});
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const std::string text = random_text(RandomStream(seed, 1), 20);
+    CHECK(ids_of(tokenizer.encode_with_offsets(text)) == tokenizer.encode(text));
+  }
+}
+
 TEST_CASE("offsets: wordpiece of a slice is the piece, on random text") {
   Slices pieces = {"a", "##a", "b", "##b", "e", "##e", "##\u0436", "##ab", "i", "##i", ".", "\u2014", "ae", "#"};
   const Tokenizer tokenizer = tokenizer_of(TokenizerKind::wordpiece, pieces);

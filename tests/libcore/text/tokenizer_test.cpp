@@ -154,6 +154,8 @@ TEST_CASE("tokenizer: the fingerprint tells models apart and stays as it is") {
   differs([](TokenizerModel& m) { m.padding = 2; });
   differs([](TokenizerModel& m) { m.lowercase = true; });
   differs([](TokenizerModel& m) { m.strip_accents = true; });
+  differs([](TokenizerModel& m) { m.european_accents = true; });
+  differs([](TokenizerModel& m) { m.final_sigma = true; });
   differs([](TokenizerModel& m) { m.pair_separators = 2; });
   differs([](TokenizerModel& m) { m.scores = {-0.5}; });
   differs([](TokenizerModel& m) { m.segments = {"a"}; });

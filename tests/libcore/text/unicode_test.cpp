@@ -1,4 +1,5 @@
 #include "libcore/text/unicode.hpp"
+#include "libcore/text/letter_case.hpp"
 
 #include <doctest/doctest.h>
 
@@ -95,4 +96,20 @@ TEST_CASE("unicode: every character of Unicode 15, at the ends of ranges too, ha
   }
   // Surrogates are no characters, and nothing lies beyond the last plane.
   for (const char32_t code : {0xD7FFu + 1, 0xDFFFu, 0x10FFFFu + 1}) CHECK(classify(code) == CharacterClass::other);
+}
+
+// Expectations are those of Python's str.lower().
+TEST_CASE("lower case: simple mappings, İ, and the final sigma") {
+  CHECK(in_lower_case("ABC xyz 1") == "abc xyz 1");
+  CHECK(in_lower_case("\u00c9\u0416\u0531\u10a0\u1e9e") == "\u00e9\u0436\u0561\u2d00\u00df");
+  CHECK(in_lower_case("\u0130") == "i\u0307");
+  CHECK(in_lower_case("\u039f\u0394\u039f\u03a3") == "\u03bf\u03b4\u03bf\u03c2");
+  CHECK(in_lower_case("\u03a3") == "\u03c3");
+  CHECK(in_lower_case("\u03a3\u0391\u03a3") == "\u03c3\u03b1\u03c2");
+  CHECK(in_lower_case("\u0391\u03a3\u0391 \u0391\u03a3") == "\u03b1\u03c3\u03b1 \u03b1\u03c2");
+  CHECK(in_lower_case("\u0391\u03a3'\u0391") == "\u03b1\u03c3'\u03b1");
+  CHECK(in_lower_case("\u0391\u03a3-\u0391") == "\u03b1\u03c2-\u03b1");
+  CHECK(in_lower_case("\u0391\u0301\u03a3\u0301") == "\u03b1\u0301\u03c2\u0301");
+  CHECK(in_lower_case("1\u03a3") == "1\u03c3");
+  CHECK(in_lower_case("\u0391\u03a3\xff\u0391") == "\u03b1\u03c2\xff\u03b1");
 }

@@ -165,6 +165,22 @@ TEST_CASE("trainer: wordpiece keeps accents where it keeps capitals") {
   CHECK(pieces_from(parts, 5) == Pieces{"##\u00fc", "Z", "Z\u00fc"});
 }
 
+TEST_CASE("trainer: wordpiece keeps, removes or sorts marks by script, as it is told") {
+  const std::string text = "Z\u00fcrich \u0915\u0941\u0932";
+  const auto pieces = [&](Marks marks, bool cased) {
+    const TokenizerModel model =
+        train(text, {.kind = TokenizerKind::wordpiece, .cased = cased, .marks = marks, .whole_words = true});
+    CHECK(model.final_sigma == !cased);
+    CHECK(Tokenizer(model).encode(text) == std::vector<TokenId>{5, 6});
+    return pieces_from(model, 5);
+  };
+  CHECK(pieces(Marks::automatic, false) == Pieces{"zurich", "\u0915\u0941\u0932"});
+  CHECK(pieces(Marks::keep, false) == Pieces{"z\u00fcrich", "\u0915\u0941\u0932"});
+  CHECK(pieces(Marks::remove, false) == Pieces{"zurich", "\u0915\u0932"});
+  CHECK(pieces(Marks::automatic, true) == Pieces{"Z\u00fcrich", "\u0915\u0941\u0932"});
+  CHECK(pieces(Marks::european, true) == Pieces{"Zurich", "\u0915\u0941\u0932"});
+}
+
 TEST_CASE("trainer: of wordpiece and unigram, too, rare characters and pieces are left out") {
   const TokenizerModel model = train("aa aa xz", {.kind = TokenizerKind::wordpiece, .min_frequency = 2});
   CHECK(pieces_from(model, 5) == Pieces{"##a", "a", "aa"});

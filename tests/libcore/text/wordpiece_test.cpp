@@ -90,6 +90,46 @@ TEST_CASE("basic words: case and accents") {
   CHECK(words("e\u0301 \u0391\u0392") == Words{"e", "\u03b1\u03b2"});
 }
 
+// Expectations are Python's: unicodedata.normalize, re.sub and str.lower.
+TEST_CASE("basic words: accents of Latin, Greek and Cyrillic alone") {
+  const BasicWords european{.european_accents = true};
+  CHECK(words("F\u00fchrer \u00c9T\u00c9 e\u0301 \u1ec7") == Words{"fuhrer", "ete", "e", "e"});
+  CHECK(words("\u0386\u03c1\u03b7\u03c2 \u0419\u043e\u0434", european) ==
+        Words{"\u03b1\u03c1\u03b7\u03c2", "\u0438\u043e\u0434"});
+  CHECK(words("E\u0301T\u00c9 \u1ec6x\u0323\u0302", european) == Words{"ete", "ex"});
+  for (const std::string kept :
+       {"\u30d1\u30f3\u30c0", "\u0915\u0941\u0932", "\u0e19\u0e49\u0e33", "\u09ac\u09bf\u09a8\u09cd\u09a6\u09c1",
+        "\u0639\u0650\u0644\u0652\u0645", "\u05e9\u05b8\u05dc\u05d5\u05b9\u05dd", "\ud55c\uae00", "5\u0338"}) {
+    CAPTURE(kept);
+    CHECK(words(kept, european) == Words{kept});
+  }
+  // Spellings that are canonically equivalent are one word.
+  CHECK(words("\u30cf\u309a", european) == Words{"\u30d1"});
+  CHECK(words("\u1112\u1161\u11ab", european) == Words{"\ud55c"});
+  CHECK(words("\u0958", european) == Words{"\u0915\u093c"});
+  CHECK(words("\u05e9\u05b8\u05c1", european) == words("\u05e9\u05c1\u05b8", european));
+}
+
+TEST_CASE("basic words: European letters are those whose names say so") {
+  // First and last letters of blocks, and their neighbours.
+  const std::u32string_view yes =
+      U"Az\u00e9\u024f\u0250\u02af\u1e00\u1eff\u2c60\ua722\ua7ca\uab30\ufb01\uff21\uff5a"
+      U"\u0370\u03a9\u03ff\u1f00\u1ffc\u2126\u0400\u04ff\u052f\u1c80\ua640";
+  for (const char32_t code : yes) CHECK(is_european(code));
+  const std::u32string_view no =
+      U"0 \u00d7\u00f7\u03e2\u03ef\u0531\u05d0\u0627\u0905\u0e01\u10a0\u13a0\u2c80\u3042\u30d1\u4e00\uac00";
+  for (const char32_t code : no) CHECK_FALSE(is_european(code));
+}
+
+TEST_CASE("basic words: lower case as Unicode's SpecialCasing") {
+  const BasicWords unicode{.strip_accents = false, .final_sigma = true};
+  CHECK(words("\u039f\u0394\u039f\u03a3 \u03a3 \u03a3\u0391\u03a3.", unicode) ==
+        Words{"\u03bf\u03b4\u03bf\u03c2", "\u03c3", "\u03c3\u03b1\u03c2", "."});
+  CHECK(words("\u0130stanbul", unicode) == Words{"i\u0307stanbul"});
+  CHECK(words("\u0130stanbul", {.european_accents = true}) == Words{"istanbul"});
+  CHECK(words("\u039f\u0394\u039f\u03a3", {}) == Words{"\u03bf\u03b4\u03bf\u03c3"});
+}
+
 TEST_CASE("basic words: control characters and damaged text vanish") {
   CHECK(words(std::string_view("a\0b\x01"
                                "c\xff"

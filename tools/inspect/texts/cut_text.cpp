@@ -131,9 +131,14 @@ std::string characters_in(std::string_view text, const CutToken::Range& bytes) {
 
 std::string shortened(const std::string& text, std::size_t columns) {
   if (display_width(text) <= columns) return text;
-  std::string result = text;
-  while (!result.empty() && (display_width(result) + 1 > columns || !is_utf8(result))) result.pop_back();
-  return result + "…";
+  std::size_t end = 0;
+  for (std::size_t width = 1; end < text.size();) {
+    const std::size_t next = grapheme_end(text, end);
+    width += display_width(std::string_view(text).substr(end, next - end));
+    if (width > columns) break;
+    end = next;
+  }
+  return text.substr(0, end) + "…";
 }
 
 std::string range_text(const std::optional<CutToken::Range>& range) {

@@ -1,0 +1,64 @@
+// Accents of Latin, Greek and Cyrillic letters. Those of other scripts are more than accents: パ is not ハ, कु not क.
+#pragma once
+
+#include <utf8proc.h>
+
+#include <cstddef>
+#include <vector>
+
+namespace heddle::text {
+
+// The characters text[begin, end) that a byte of a word comes from.
+struct Origin {
+  std::size_t begin, end;
+};
+
+// Whether the script is Latin, Greek or Cyrillic, of what is not a combining mark.
+bool is_european(char32_t code);
+
+// Characters in the normal form NFC without the nonspacing marks that follow a European letter. Hugging Face's
+// normalizers NFD, Replace and NFC do the same with the pattern (?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+.
+class EuropeanAccents {
+ public:
+  // Calls put(code, origin) for characters that are complete. A removed mark belongs to the letter before; false if
+  // that is not known here any more.
+  template <class Put>
+  bool add(char32_t code, Origin origin, const Put& put) {
+    if (!continues_cluster(code)) finish_cluster(put);
+    if (code >= 0x80) return take(code, origin);
+    removes_ = is_european(code);
+    put(code, origin);
+    return true;
+  }
+
+  // The text or word ends.
+  template <class Put>
+  void end(const Put& put) {
+    finish_cluster(put);
+    removes_ = false;
+  }
+
+ private:
+  bool continues_cluster(char32_t code);
+  bool take(char32_t code, Origin origin);
+  void compose();
+
+  template <class Put>
+  void finish_cluster(const Put& put) {
+    if (codes_.empty()) return;
+    compose();
+    const bool one_each = codes_.size() == origins_.size();
+    const Origin all{origins_.front().begin, origins_.back().end};
+    for (std::size_t i = 0; i < codes_.size(); ++i) put(static_cast<char32_t>(codes_[i]), one_each ? origins_[i] : all);
+    codes_.clear();
+    origins_.clear();
+  }
+
+  bool removes_ = false;                 // nonspacing marks that come next
+  std::vector<utf8proc_int32_t> codes_;  // of a letter beyond ASCII and its marks, decomposed
+  std::vector<Origin> origins_;          // of its characters that are not removed
+  char32_t last_ = 0;
+  utf8proc_int32_t break_state_ = 0;
+};
+
+}  // namespace heddle::text

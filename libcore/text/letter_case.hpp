@@ -1,0 +1,35 @@
+// Lower case as Unicode defines it for texts of any language: the simple mappings, and those of SpecialCasing.txt that
+// need no locale. İ becomes i and a combining dot; Σ becomes ς at the end of a word, σ elsewhere.
+// Source: The Unicode Standard, section 3.13 "Default Case Algorithms", which Python's str.lower() follows, too.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace heddle::text {
+
+// Appends the characters of a text in lower case, one by one: the end of a word is known only after it.
+class LowerCase {
+ public:
+  // Without `final_sigma`, Σ is always σ.
+  explicit LowerCase(bool final_sigma) : final_sigma_(final_sigma) {}
+
+  // Precondition: the text has what was appended since the last end(), at the places where it was appended, and the
+  // code point is one that UTF-8 can encode.
+  void append(std::string& text, char32_t code);
+  // The text or word ends.
+  void end(std::string& text);
+
+ private:
+  void note(std::string& text, char32_t code);
+
+  bool final_sigma_;
+  bool after_cased_ = false;               // whether a letter with case comes before, perhaps with marks after it
+  std::size_t sigma_ = std::string::npos;  // where a σ is that is ς if no letter with case follows
+};
+
+// Bytes that are not UTF-8 stay as they are.
+std::string in_lower_case(std::string_view text);
+
+}  // namespace heddle::text
