@@ -8,6 +8,7 @@
 #include "libcore/base/error.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 
@@ -162,7 +163,7 @@ data::BiasTests read_bias_tests(std::string_view content, std::string_view file)
   Section section;
   for_each_line(content, file, [&](std::string_view raw, const Place& place) {
     check_text(raw, place);
-    const std::string_view line = trimmed(raw, blanks);
+    const std::string_view line = text::stripped(raw);
     if (line.empty() || line.front() == '#') return;
     const bool begins = line.front() == '[' && line.find('=') == std::string_view::npos;
     check<DataError>(begins || !section.kind.empty(), place, ": '", line,

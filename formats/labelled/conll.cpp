@@ -9,6 +9,7 @@
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 
@@ -118,7 +119,7 @@ std::vector<data::TaggedSentence> read_conll(std::string_view content, const Pla
   std::size_t width = 0;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     const bool begins_document = line.starts_with("-DOCSTART-");
-    if (begins_document || line.find_first_not_of(blanks) == line.npos) return sentences.end_sentence();
+    if (begins_document || text::is_blank(line)) return sentences.end_sentence();
     split_columns(line, columns);
     if (width == 0) width = columns.size();
     check<DataError>(columns.size() == width, place, ": the number of columns is ", columns.size(),
@@ -138,7 +139,7 @@ std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Pl
   std::vector<std::string_view> columns;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (line.starts_with('#')) return;
-    if (line.empty()) return sentences.end_sentence();
+    if (text::is_blank(line)) return sentences.end_sentence();
     split_columns(line, columns);
     check<DataError>(columns.size() == conllu_columns, place, ": the number of columns is ", columns.size(), ", not ",
                      conllu_columns, " with tabs between them");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/error.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 
@@ -78,8 +79,11 @@ constexpr TableFormat with_semicolons{.split = split_row<';'>, .has_header = tru
 }  // namespace
 
 char csv_separator(std::string_view content) {
-  content.remove_prefix(std::min(content.find_first_not_of("\r\n"), content.size()));  // empty lines before it
-  const std::string_view header = content.substr(0, content.find('\n'));
+  std::string_view header = content.substr(0, content.find('\n'));
+  while (text::is_blank(header) && header.size() < content.size()) {
+    content.remove_prefix(header.size() + 1);
+    header = content.substr(0, content.find('\n'));
+  }
   return header.find(';') != header.npos && header.find(',') == header.npos ? ';' : ',';
 }
 

@@ -9,6 +9,7 @@
 #include "formats/labelled/example_members.hpp"
 #include "formats/labelled/span_json.hpp"
 #include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 
@@ -45,7 +46,7 @@ class ObjectLine {
 template <class Take>
 void for_each_object(std::string_view content, const Place& begin, const Take& take) {
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
-    if (line.find_first_not_of(" \t") != line.npos) take(line, place);
+    if (!text::is_blank(line)) take(line, place);
   });
 }
 

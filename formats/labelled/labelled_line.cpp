@@ -5,11 +5,12 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 
 std::string_view name_in(std::string_view field) {
-  return trimmed(field, " \t");
+  return text::stripped(field);
 }
 
 void check_label(std::string_view label, const Place& place, const std::string& advice) {

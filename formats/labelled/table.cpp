@@ -7,6 +7,7 @@
 #include "libcore/base/error.hpp"
 #include "libcore/text/letter_case.hpp"
 #include "libcore/text/spelling.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
 
@@ -20,11 +21,12 @@ std::optional<Index> column_number(std::string_view text) {
   return number - 1;
 }
 
-bool take_empty_line(std::string_view& rest, Place& place) {
-  const std::size_t length = rest.starts_with('\n') ? 1 : rest.starts_with("\r\n") ? 2 : 0;
-  rest.remove_prefix(length);
-  place.line += length > 0 ? 1 : 0;
-  return length > 0;
+bool take_blank_line(std::string_view& rest, Place& place) {
+  const std::string_view line = rest.substr(0, rest.find('\n'));
+  if (rest.empty() || !text::is_blank(line)) return false;
+  rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+  ++place.line;
+  return true;
 }
 
 // The columns of a header that have one of three names, or if none has, that name in other case; and a list of all
@@ -125,7 +127,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   const std::vector<WantedColumn> wanted = wanted_columns();
   for (const auto& [option, name, usual, column] : wanted) names.look_for(name.empty() ? usual : name);
   if (texts_ == Texts::one) names.look_for("text_b");
-  while (take_empty_line(rest, place)) continue;
+  while (take_blank_line(rest, place)) continue;
   const Place header = place;
   const Index count =
       format_.split(rest, place, [&](Index column, std::string_view name) { names.add(column, name_in(name)); });
@@ -213,7 +215,7 @@ std::vector<data::LabelledText> TableReader::read(std::string_view content, Plac
   examples.reserve(line_count(content));
   const bool may_skip = columns_.count_ > 1 && texts_ != Texts::pair;
   while (!content.empty()) {
-    if (!may_skip || !take_empty_line(content, place)) examples.push_back(next(content, place));
+    if (!may_skip || !take_blank_line(content, place)) examples.push_back(next(content, place));
   }
   if (gold_ == Gold::given) check_labels(examples, place.file);
   return examples;

@@ -51,6 +51,25 @@ std::size_t offset_of_character(std::string_view text, std::uint64_t count) {
   return count == 0 ? at : text.npos;
 }
 
+bool is_blank(std::string_view text) {
+  return stripped(text).empty();
+}
+
+std::string_view stripped(std::string_view text) {
+  const auto is_space = [](const Character& character) { return classify(character.code) == CharacterClass::space; };
+  while (!text.empty()) {
+    const Character first = decode(text, 0);
+    if (!is_space(first)) break;
+    text.remove_prefix(first.length);
+  }
+  while (!text.empty()) {
+    const Character last = decode_before(text, text.size());
+    if (!is_space(last)) break;
+    text.remove_suffix(last.length);
+  }
+  return text;
+}
+
 void append_utf8(std::string& text, char32_t code) {
   const auto put = [&](char32_t bits) { text += static_cast<char>(bits); };
   if (code < 0x80) return put(code);

@@ -55,6 +55,12 @@ Character decode_before(std::string_view text, std::size_t position);
 std::uint64_t count_characters(std::string_view text);
 std::size_t offset_of_character(std::string_view text, std::uint64_t count);
 
+// True of text without any character but white space, as classify() has it: of empty text, too.
+bool is_blank(std::string_view text);
+
+// The text without the white space at both ends.
+std::string_view stripped(std::string_view text);
+
 // Precondition: a code point that UTF-8 can encode.
 void append_utf8(std::string& text, char32_t code);
 

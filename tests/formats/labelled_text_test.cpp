@@ -79,6 +79,7 @@ TEST_CASE("tsv: empty lines are no examples, but of texts and pairs they count")
   REQUIRE(labelled.size() == 2);
   CHECK(labelled[0].line == 2);
   CHECK(labelled[1].line == 5);
+  CHECK(read_tsv(" \na\tx\n\t\n\u3000\r\nb\ty\n", "x", Texts::one, Gold::given).size() == 2);
   CHECK(read_tsv("one\n\ntwo\n", "x", Texts::one, Gold::absent).size() == 3);
   CHECK(contains(message_of([&] { read_tsv("a\tb\n\nc\td\n", "x.tsv", Texts::pair, Gold::absent); }),
                  "x.tsv:2: the number of columns is 1, not 2; a line is SOURCE, tab, TARGET"));

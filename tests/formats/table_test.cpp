@@ -97,6 +97,7 @@ TEST_CASE("csv: semicolons, where the header has one and no comma, in every part
 
 TEST_CASE("csv: empty lines are no rows, but of one column they are") {
   CHECK(shown(csv("\ntext,label\n\na,b\r\n\r\n\nc,d\n\n")) == "4 b|a\n7 d|c\n");
+  CHECK(shown(csv(" \ntext;label\n\u00a0\na;b\n")) == "4 b|a\n");
   CHECK(shown(csv("text\na\n\nb\n", Texts::one, Gold::absent)) == "2 |a\n3 |\n4 |b\n");
 }
 

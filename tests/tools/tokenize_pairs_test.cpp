@@ -161,6 +161,11 @@ TEST_CASE("tokenize --pairs: empty sides are an error, or left out and counted")
   CHECK(skipped.err.ends_with("; left out 3 pairs with an empty side\n"));
   CHECK(pairs_of(place.path("pairs.h5")) == "one\teins\nthree\tdrei\n");
   CHECK(place.refused("$T -q -t byte.h5 --pairs c d -o pairs.h5 --empty skip") == "c and d: no pair to encode");
+  place.write("e", "a\tb\n \tc\nd\t\u3000\n");
+  CHECK(place.refused("$T -q -t byte.h5 --pairs e -o pairs.h5") ==
+        "e:2: the source is empty; give both texts, or leave such pairs out with --empty skip");
+  CHECK(place.must("$T -t byte.h5 --pairs e -o pairs.h5 --empty skip")
+            .err.ends_with("left out 2 pairs with an empty side\n"));
   CHECK(place.refused("$T -q -t byte.h5 --pairs -o pairs.h5 < /dev/null") == "standard input: no pair to encode");
 }
 

@@ -16,6 +16,7 @@
 #include "formats/labelled/csv.hpp"
 #include "formats/labelled/example_members.hpp"
 #include "libcore/data/folds.hpp"
+#include "libcore/text/unicode.hpp"
 #include "tools/tasks/data_warnings.hpp"
 
 namespace heddle {
@@ -252,7 +253,7 @@ std::vector<std::size_t> example_lines(const TaskData& data, std::string_view co
   for (std::size_t i = 0; i < data.questions.size(); ++i) lines.push_back(i);
   const auto is_empty = [&](std::size_t line) {
     const std::string_view text = content.substr(begins[line], begins[line + 1] - begins[line]);
-    return text.find_first_not_of(" \t\r\n") == text.npos;
+    return text::is_blank(text);
   };
   std::size_t next = 0;
   for (const data::TaggedSentence& sentence : data.sentences) {

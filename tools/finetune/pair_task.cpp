@@ -2,6 +2,7 @@
 
 #include "formats/files/content_type.hpp"
 #include "formats/heddle/pairs_file.hpp"
+#include "libcore/text/unicode.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/tasks/task_data.hpp"
@@ -43,7 +44,8 @@ std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) cons
   for (const data::LabelledText& pair : read_task_data(arguments_.open_text(path), how).texts) {
     const std::string where = concatenate(path, ":", pair.line);
     const std::string target = pair.second_text.value_or("");
-    check<DataError>(!pair.text.empty() && !target.empty(), where, ": the ", pair.text.empty() ? "source" : "target",
+    const bool no_source = text::is_blank(pair.text);
+    check<DataError>(!no_source && !text::is_blank(target), where, ": the ", no_source ? "source" : "target",
                      " is empty");
     pairs.push_back({encode_line(of_sources(), pair.text, where), encode_line(tokenizer_, target, where)});
     const bool has_source = !pairs.back().source.empty();

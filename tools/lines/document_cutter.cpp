@@ -1,8 +1,24 @@
 #include "tools/lines/document_cutter.hpp"
 
-#include <algorithm>
+#include <utility>
+
+#include "libcore/text/unicode.hpp"
 
 namespace heddle {
+
+namespace {
+
+// Whether the bytes that a line begins with have a character that is not white space. One whose last bytes are still
+// to come is not known. So many blanks count as text, since they are kept in memory.
+bool begins_text(std::string_view line) {
+  constexpr std::size_t longest_space = 3, most_blanks = std::size_t{1} << 20;
+  if (line.size() > most_blanks) return true;
+  const std::string_view rest = text::stripped(line);
+  const bool may_be_cut = rest.size() < longest_space && static_cast<unsigned char>(rest.empty() ? 0 : rest[0]) >= 0x80;
+  return !rest.empty() && !may_be_cut;
+}
+
+}  // namespace
 
 void DocumentCutter::add(std::string_view text) {
   if (separator_ == Documents::line) {
@@ -15,6 +31,9 @@ void DocumentCutter::add(std::string_view text) {
 }
 
 void DocumentCutter::end_input() {
+  if (!line_.empty() && !text::is_blank(line_)) begin_line_of_text();
+  give(std::exchange(line_, {}));
+  in_text_ = false;
   if (separator_ == Documents::file || (separator_ != Documents::whole && has_bytes_)) end_document();
 }
 
@@ -37,26 +56,33 @@ void DocumentCutter::cut_lines(std::string_view text) {
   give(text);
 }
 
-// A document begins with the first byte of text after two line ends with nothing but carriage returns between them.
+// A document begins with a line that is not blank after one that is.
 void DocumentCutter::cut_paragraphs(std::string_view text) {
   while (!text.empty()) {
-    const std::size_t gap = std::min(text.find_first_not_of("\r\n"), text.size());
-    line_ends_ += std::ranges::count(text.substr(0, gap), '\n');
-    give(text.substr(0, gap));
-    text.remove_prefix(gap);
-    if (text.empty()) return;
-    if (has_text_ && line_ends_ >= 2) end_document();
-    line_ends_ = 0;
-    has_text_ = true;
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    give(text.substr(0, end));
-    text.remove_prefix(end);
+    const std::size_t end = text.find('\n');
+    const bool whole = end != text.npos;
+    const std::string_view part = text.substr(0, whole ? end + 1 : end);
+    text.remove_prefix(part.size());
+    if (in_text_) {
+      give(part);
+    } else {
+      line_ += part;
+      if (whole ? !text::is_blank(line_) : begins_text(line_)) begin_line_of_text();
+      if (whole || in_text_) give(std::exchange(line_, {}));
+    }
+    if (whole) has_gap_ = has_gap_ || !in_text_;
+    if (whole) in_text_ = false;
   }
 }
 
+void DocumentCutter::begin_line_of_text() {
+  if (has_text_ && has_gap_) end_document();
+  has_text_ = in_text_ = true;
+  has_gap_ = false;
+}
+
 void DocumentCutter::end_document() {
-  has_bytes_ = has_text_ = false;
-  line_ends_ = 0;
+  has_bytes_ = has_text_ = has_gap_ = false;
   sink_.end_document();
 }
 

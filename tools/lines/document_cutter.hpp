@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "libcore/base/real.hpp"
@@ -26,8 +27,8 @@ struct heddle::Names<heddle::Documents> {
 
 namespace heddle {
 
-// Divides inputs that arrive in parts into documents. No byte is lost: line ends and blank lines belong to the
-// preceding document.
+// Divides inputs that arrive in parts into documents. No byte is lost: line ends and blank lines, which have nothing
+// but white space, belong to the preceding document.
 class DocumentCutter {
  public:
   struct Sink {
@@ -44,13 +45,16 @@ class DocumentCutter {
   void give(std::string_view text);
   void cut_lines(std::string_view text);
   void cut_paragraphs(std::string_view text);
+  void begin_line_of_text();
   void end_document();
 
   Documents separator_;
   Sink sink_;
   bool has_bytes_ = false;  // of the current document
-  bool has_text_ = false;   // bytes other than line ends
-  Index line_ends_ = 0;     // since the last of those
+  // Of documents between blank lines:
+  bool has_text_ = false, has_gap_ = false;  // a line that is not blank, and a blank one after it
+  bool in_text_ = false;                     // the current line is not blank
+  std::string line_;                         // its bytes, as long as it is
 };
 
 }  // namespace heddle

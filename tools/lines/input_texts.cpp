@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/base/strings.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle {
 
@@ -22,7 +23,7 @@ bool InputTexts::ends_text(std::string_view line) {
       if (std::ranges::count(line, '"') % 2 != 0) quote_is_open_ = !quote_is_open_;  // a doubled one is two
       return !quote_is_open_;
     case TextUnit::paragraph:
-      return line.find_first_not_of(" \t") == line.npos;
+      return text::is_blank(line);
     case TextUnit::document:
       break;
   }

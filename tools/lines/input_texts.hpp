@@ -15,7 +15,7 @@ enum class TextUnit {
   line,        // without its ending; the first one without a byte order mark
   exact_line,  // all its bytes but the newline
   row,         // a line, or several where quotes of CSV are open at their ends, with all their bytes
-  paragraph,   // lines up to an empty one, with all their bytes
+  paragraph,   // lines up to a blank one, with all their bytes
   document     // the whole input
 };
 

@@ -1,7 +1,5 @@
 #include "tools/tasks/data_warnings.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -12,15 +10,13 @@
 
 #include "formats/files/checksum.hpp"
 #include "formats/heddle/file.hpp"
+#include "libcore/base/values.hpp"
 #include "libcore/text/letter_case.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle {
 
 namespace {
-
-bool is_blank(std::string_view text) {
-  return trimmed(text, white_space).empty();
-}
 
 // Whether the name is one of those, in any case.
 bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
@@ -54,7 +50,7 @@ std::optional<std::string> header_warning(const TaskData& data, const formats::L
 
 std::optional<std::string> empty_texts_warning(const TaskData& data) {
   const auto is_empty = [](const data::LabelledText& example) {
-    return is_blank(example.text) && (!example.second_text || is_blank(*example.second_text));
+    return text::is_blank(example.text) && (!example.second_text || text::is_blank(*example.second_text));
   };
   const auto first = std::ranges::find_if(data.texts, is_empty);
   if (first == data.texts.end()) return std::nullopt;
@@ -132,8 +128,8 @@ std::optional<std::string> small_validation_warning(const TaskData& valid, model
   const bool correlates = task == models::Task::regress;
   const double chance = correlates ? 1.96 / std::sqrt(n - 3) : 0.98 / std::sqrt(n);
   return concatenate(valid.file, ": ", counted(count, "example", "examples"), " to choose by: chance alone ", "moves ",
-                     correlates ? "a correlation" : "an accuracy", " by up to ",
-                     fmt::format("{:.2f}", std::min(chance, 1.0)), "; --folds uses all examples in turn");
+                     correlates ? "a correlation" : "an accuracy", " by up to ", format_fixed(std::min(chance, 1.0), 2),
+                     "; --folds uses all examples in turn");
 }
 
 std::optional<std::string> missing_classes_warning(const TaskData& valid, models::Task task,

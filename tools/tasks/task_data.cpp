@@ -5,6 +5,7 @@
 
 #include "libcore/base/strings.hpp"
 #include "libcore/data/folds.hpp"
+#include "libcore/text/unicode.hpp"
 
 namespace heddle {
 
@@ -89,8 +90,8 @@ std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   for (const data::LabelledText& example : data.texts) {
     data::ContentKey key;
-    key.add(trimmed(example.text, white_space));
-    if (example.second_text) key.add(trimmed(*example.second_text, white_space));
+    key.add(text::stripped(example.text));
+    if (example.second_text) key.add(text::stripped(*example.second_text));
     units.push_back({.key = key.value()});
   }
   for (const data::TaggedSentence& sentence : data.sentences) {
@@ -105,7 +106,7 @@ std::vector<data::Unit> units_of(const TaskData& data) {
       continue;
     }
     known = question.context.get();
-    units.push_back({.key = data::ContentKey().add(trimmed(*known, white_space)).value()});
+    units.push_back({.key = data::ContentKey().add(text::stripped(*known)).value()});
   }
   return units;
 }

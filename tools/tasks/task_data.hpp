@@ -14,9 +14,6 @@
 
 namespace heddle {
 
-// Of what text that is blank consists.
-inline constexpr std::string_view white_space = " \t\r\n\v\f";
-
 // The examples of one file: those of the task's kind.
 struct TaskData {
   std::string file;

@@ -2,6 +2,7 @@
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/tensor/threads.hpp"
+#include "libcore/text/unicode.hpp"
 #include "tools/lines/document_encoder.hpp"
 #include "tools/tokenize/modes.hpp"
 #include "tools/tokenize/pair_lines.hpp"
@@ -47,7 +48,7 @@ class SideEncoder {
   void check_encoded(std::size_t i) const {
     if (!texts_[i].problem.empty()) throw DataError(texts_[i].problem);
   }
-  bool is_empty(std::size_t i) const { return texts_[i].ids.empty(); }
+  bool is_empty(std::size_t i) const { return texts_[i].ids.empty() || text::is_blank(texts_[i].bytes); }
   std::string where(std::size_t i) const { return texts_[i].place.where(); }
   void write(std::size_t i, formats::PairsFileWriter& writer) const {
     const Text& text = texts_[i];

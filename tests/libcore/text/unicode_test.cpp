@@ -113,3 +113,14 @@ TEST_CASE("lower case: simple mappings, İ, and the final sigma") {
   CHECK(in_lower_case("1\u03a3") == "1\u03c3");
   CHECK(in_lower_case("\u0391\u03a3\xff\u0391") == "\u03b1\u03c2\xff\u03b1");
 }
+
+TEST_CASE("white space: blank texts and the ends of others, by Unicode's White_Space") {
+  for (const std::string blank : {"", " ", "\t\r\n\v\f", "\u0085\u00a0\u1680\u2003\u2028\u202f\u205f\u3000"}) {
+    CHECK(is_blank(blank));
+    CHECK(stripped(blank + "a b" + blank) == "a b");
+  }
+  for (const std::string text : {"a", "\u200b", "\ufeff", "\xff", "\xe3\x80", "\x01"}) {
+    CHECK_FALSE(is_blank(text));
+    CHECK(stripped(" " + text + "\u3000") == text);
+  }
+}

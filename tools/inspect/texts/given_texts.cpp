@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "libcore/text/unicode.hpp"
+
 namespace heddle {
 
 namespace {
@@ -50,7 +52,7 @@ std::vector<InputText> read_file(cli::Input input, TextOf documents) {
   InputTexts reader(input, unit_of(documents));
   while (auto text = reader.next([] {})) {
     drop_line_ends(text->text, documents == TextOf::blank);
-    if (!text->text.empty()) texts.push_back(std::move(*text));
+    if (!text::is_blank(text->text)) texts.push_back(std::move(*text));
   }
   check<DataError>(!texts.empty(), name, ": has no text");
   return texts;
