@@ -110,6 +110,19 @@ std::string format(double value) {
   return shortest(value);
 }
 
+std::string format_fixed(double value, int decimals) {
+  constexpr int digits = 3, most_decimals = 7;
+  std::array<char, 400> text;
+  const auto formatted = [&](std::chars_format style, int precision) {
+    return std::string(text.data(), std::to_chars(text.data(), text.data() + text.size(), value, style, precision).ptr);
+  };
+  if (!std::isfinite(value)) return shortest(value);
+  if (value == 0) return formatted(std::chars_format::fixed, decimals);
+  const int needed = digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(value))));
+  if (needed > most_decimals) return formatted(std::chars_format::scientific, digits - 1);
+  return formatted(std::chars_format::fixed, std::max(decimals, needed));
+}
+
 std::vector<std::string> split_list(std::string_view text) {
   if (text.empty()) return {};
   std::vector<std::string> elements(1);

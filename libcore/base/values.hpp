@@ -25,6 +25,10 @@ std::string format(bool value);
 std::string format(Index value);
 std::string format(double value);
 
+// For tables: with so many decimals, or more where fewer than three digits of the value would show: 0.5000, 0.00123,
+// 1.20e-07. Reading it back does not give the value.
+std::string format_fixed(double value, int decimals);
+
 // The elements of a list: "a,b" is two, "" none. A comma inside an element is written "\,"; a backslash elsewhere is
 // itself. Throws UsageError for an empty element.
 std::vector<std::string> split_list(std::string_view text);

@@ -1,10 +1,15 @@
-// Entities that tags mark, and their metrics. A tag is O, or B-TYPE or I-TYPE: an entity begins at B, and at an I that
-// does not continue the type of the word before; it ends before the next B, O or other type. A predicted entity is
-// correct if begin, end and type agree. The sums over all types give the F1 that is called CoNLL's. Source: Tjong Kim
-// Sang and Buchholz 2000, "Introduction to the CoNLL-2000 shared task: chunking", and its conlleval.
+// Entities that tags mark, and their metrics. A tag is O, or a mark with the type of the entity: B begins one, I (or M)
+// continues it, E (or L) ends it, S (or U, W) is one of a single word. So IOB, IOBES, BILOU and BMES are read alike,
+// and sentences that do not keep to their rules as well: an entity begins at B and S, after E and S, and where the type
+// is not that of the word before; it ends at E and S, and before the next B, S, O or other type. The type follows the
+// mark or precedes it, B-PER or PER-B, after '-' or '_'; it may be missing. A predicted entity is correct if begin, end
+// and type agree. The sums over all types give the F1 that is called CoNLL's. Sources: Tjong Kim Sang and Buchholz
+// 2000, "Introduction to the CoNLL-2000 shared task: chunking", and its conlleval; Ratinov and Roth 2009, "Design
+// challenges and misconceptions in named entity recognition", for the other marks.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,17 +25,22 @@ struct Entity {
   bool operator==(const Entity&) const = default;
 };
 
-// True where all of the names are tags of this kind and not just O.
-bool mark_entities(std::span<const std::string> names);
+// Where tags have their marks.
+enum class Mark { first, last };
 
-// The entities of a sentence in their order. Tags of another kind count as O.
-std::vector<Entity> entities(std::span<const std::string> tags);
+// Where these names have them; nothing if one of them is no such tag, or there is just O. Tags without types are those
+// only with B, or with both I and O.
+std::optional<Mark> mark_of_entities(std::span<const std::string> names);
+
+// The entities of a sentence in their order. Tags of another kind count as O; the type of tags without one is "entity".
+std::vector<Entity> entities(std::span<const std::string> tags, Mark mark = Mark::first);
 
 // The matches of each type.
 using EntityMatches = std::map<std::string, Matches>;
 
 // Adds a sentence's. Throws UsageError for other numbers of tags.
-void add_entities(std::span<const std::string> gold, std::span<const std::string> predicted, EntityMatches& matches);
+void add_entities(std::span<const std::string> gold, std::span<const std::string> predicted, EntityMatches& matches,
+                  Mark mark = Mark::first);
 
 // Of all types together.
 Matches total(const EntityMatches& matches);

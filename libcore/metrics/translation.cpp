@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "libcore/base/error.hpp"
 #include "libcore/metrics/white_space.hpp"
@@ -76,6 +77,13 @@ void for_each_unit(std::string_view text, bool words, const Unit& unit) {
     at += character.length;
   }
   if (words && begin != text.npos) unit(begin, text.size());
+}
+
+bool is_of_unspaced_script(char32_t c) {
+  constexpr std::pair<char32_t, char32_t> scripts[] = {{0xE00, 0xFFF},   {0x1000, 0x109F}, {0x1780, 0x17FF},
+                                                       {0x2E80, 0x312F}, {0x31A0, 0x31FF}, {0x3400, 0x9FFF},
+                                                       {0xF900, 0xFAFF}, {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF}};
+  return std::ranges::any_of(scripts, [&](const auto& range) { return c >= range.first && c <= range.second; });
 }
 
 // A text as a sequence of words or characters: an n-gram is a part of it.
@@ -205,6 +213,18 @@ std::array<double, BleuCounts::order> precisions_of(const BleuCounts& counts) {
 }
 
 }  // namespace
+
+bool is_unspaced(std::string_view line) {
+  Index letters = 0, unspaced = 0;
+  for (std::size_t at = 0; at < line.size();) {
+    const text::Character character = text::decode(line, at);
+    at += character.length;
+    if (text::classify(character.code) != text::CharacterClass::letter) continue;
+    ++letters;
+    unspaced += is_of_unspaced_script(character.code) ? 1 : 0;
+  }
+  return 2 * unspaced > letters;
+}
 
 std::string tokenize_13a(std::string_view line) {
   std::string text = replaced(line, "<skipped>", "");

@@ -32,6 +32,10 @@ namespace heddle::metrics {
 // a hyphen only after a digit, an apostrophe never.
 std::string tokenize_13a(std::string_view line);
 
+// Whether most letters are of scripts that put no spaces between words (Han, kana, Thai, Lao, Tibetan, Burmese, Khmer):
+// 13a takes such a line for one word.
+bool is_unspaced(std::string_view line);
+
 // Of a line or, added, of many.
 struct BleuCounts {
   static constexpr std::size_t order = 4;

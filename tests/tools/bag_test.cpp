@@ -63,6 +63,25 @@ TEST_CASE("bag: marks of scripts other than Latin, Greek and Cyrillic are read, 
   corpus.refused(bag + "classify --train ja.tsv -t w.h5 --marks keep -o x.h5", 2, "--marks");
 }
 
+TEST_CASE("bag: tags of IOBES, without types, and with marks at the end have entity F1, by which models are chosen") {
+  const Labelled corpus;
+  const auto metrics = [&](const std::string& first, const std::string& last, const std::string& single) {
+    std::string sentences;
+    for (int i = 0; i < 10; ++i) sentences += "North " + first + "\nSea " + last + "\nin O\nOslo " + single + "\n\n";
+    write_file(corpus.path("tags.conll"), sentences);
+    const Outcome trained =
+        corpus.must("finetune --arch bag --task label --train tags.conll --valid tags.conll -o tags.h5");
+    CHECK(contains(trained.err, "entity_f1"));
+    return corpus.evaluated("classify tags.h5 tags.conll");
+  };
+  const json iobes = metrics("B-MISC", "E-MISC", "S-LOC");
+  CHECK(iobes["entities"]["f1"] == 1.0);
+  CHECK(iobes["entities"]["support"] == 20);
+  CHECK(iobes["entities"]["types"]["MISC"]["support"] == 10);
+  CHECK(metrics("B", "I", "B")["entities"]["types"]["entity"]["f1"] == 1.0);
+  CHECK(metrics("MISC-B", "MISC-I", "LOC-B")["entities"]["types"]["LOC"]["support"] == 10);
+}
+
 TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   const Labelled corpus;
   write_file(corpus.path("tiny.tsv"), "praise\tgood good\npraise\tgood film\nblame\tbad\n");

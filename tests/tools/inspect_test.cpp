@@ -197,7 +197,7 @@ TEST_CASE("inspect: token and tokenizer files") {
   const Workplace place;
   const Outcome tokens = place.run("$I tokens.h5");
   for (const char* part : {"tokens.h5: token file, ", "tokens      100\n", "documents   1\n", "vocabulary  257\n",
-                           "text bytes  90\n", "1.111 tokens per byte, 0.90 bytes per token"}) {
+                           "text bytes  90\n", "1.111 tokens per byte, 0.900 bytes per token"}) {
     CAPTURE(part);
     CHECK(contains(tokens.out, part));
   }

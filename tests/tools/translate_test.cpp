@@ -321,6 +321,7 @@ TEST_CASE("translate: fine-tuning reads pairs in every form of table, several fi
   CHECK(contains(report, "validation loss"));
   CHECK_FALSE(contains(report, "40 pairs"));
   write_file(corpus.path("empty.tsv"), "a b\t\n");
+  write_file(corpus.path("blank.tsv"), "a b\tb a\n\u00a0\tb\n");
   write_file(corpus.path("half.csv"), "source,target\na b\n");
   write_file(corpus.path("half.jsonl"), "{\"source\": \"a\"}\n");
   write_file(corpus.path("nothing.csv"), "source,target\n");
@@ -329,6 +330,7 @@ TEST_CASE("translate: fine-tuning reads pairs in every form of table, several fi
   const std::string bad = "finetune --from model.h5 --task translate -o x.h5 --train ";
   for (const Refusal& refusal : std::vector<Refusal>{
            {bad + "empty.tsv", "empty.tsv:1: the target is empty", 1},
+           {bad + "blank.tsv", "blank.tsv:2: the source is empty", 1},
            {bad + "all.tsv,half.csv", "half.csv:2: the number of columns is 1, not 2", 1},
            {bad + "half.jsonl", "half.jsonl:1: has no key 'target'", 1},
            {bad + "nothing.csv", "nothing.csv: no pair of texts", 1},
@@ -431,9 +433,33 @@ TEST_CASE("translate: with [CLS] and word pieces, texts begin without a space, a
   CHECK(whole["nats_per_token"].get<double>() * static_cast<double>(tokens) == doctest::Approx(sum).epsilon(1e-5));
 }
 
-TEST_CASE("translate: an empty line stays empty; an empty target is not the model's own") {
+TEST_CASE("translate: BLEU of scripts without spaces comes with a warning that names what to use instead") {
+  const Reverser corpus;
+  write_file(corpus.path("two.src"), "a b\nc\n");
+  write_file(corpus.path("two.zh"), "\u548c\u4e8c\u3002\n\u6811\u3002\n");
+  write_file(corpus.path("two.tgt"), "b a\nc\n");
+  const Outcome chinese = corpus.must("generate -q model.h5 two.src --evaluate two.zh");
+  CHECK(contains(chinese.err, "BLEU"));
+  CHECK(contains(chinese.err, "chrF2"));
+  CHECK(contains(chinese.err, "sacrebleu"));
+  CHECK(corpus.must("generate -q model.h5 two.src --evaluate two.tgt").err.empty());
+}
+
+TEST_CASE("translate: a backslash in a target is escaped, so that \\n is not a line end; in JSON it is what it is") {
+  const ReversedCorpus corpus;
+  corpus.must(
+      "for i in $(seq 40); do printf 'a\\t\\\\n\\n'; done > slash.tsv && "
+      "tokenize -q -t words.h5 --pairs -o slash.h5 slash.tsv && "
+      "pretrain -q --train slash.h5 " +
+      shape + "--batch-size 8 --learning-rate 1e-2 --steps 60 -o slash-model.h5");
+  CHECK(corpus.must("echo a | generate -q slash-model.h5").out == "\\\\n\n");
+  CHECK(parse_json(corpus.must("echo a | generate -q slash-model.h5 --jsonl").out)["text"] == "\\n");
+}
+
+TEST_CASE("translate: an empty or blank line stays empty; an empty target is not the model's own") {
   const Reverser corpus;
   CHECK(corpus.must("printf 'a b\\n\\nc\\n' | generate -q model.h5").out == "b a\n\nc\n");
+  CHECK(corpus.must("printf ' \\n\\t\\n\\u3000\\r\\nc\\n' | generate -q model.h5").out == "\n\n\nc\n");
   const auto json_of = [&](const std::string& target) {
     return parse_json(corpus.must("inspect align model.h5 'a b' " + target + " --json").out);
   };

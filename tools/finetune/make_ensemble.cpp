@@ -1,13 +1,12 @@
 #include "tools/finetune/make_ensemble.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iostream>
 #include <limits>
 #include <set>
 
 #include "formats/heddle/ensemble_file.hpp"
+#include "libcore/base/values.hpp"
 #include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/model_files.hpp"
 #include "tools/cli/refuse_options.hpp"
@@ -102,7 +101,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   const auto metric = [&](const TaskGuesses& of) {
     return judge(data, task, models.labels(), of, {.metric = settings.metric}).metrics.front();
   };
-  const auto number = [](double value) { return fmt::format("{:.4f}", value); };
+  const auto number = [](double value) { return format_fixed(value, 4); };
   const TaskGuesses pool = guesses_of(models.pool(answers));
   const training::Metric together = metric(pool);
   std::vector<std::vector<std::string>> rows{{"model", "weight", together.name}};

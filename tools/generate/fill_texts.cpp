@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tools/cli/refuse_options.hpp"
+#include "tools/lines/escaped.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -70,7 +71,7 @@ void TextFiller::answer(const std::vector<Item>& batch) {
 }
 
 std::string TextFiller::line_of(const Item& item, const Blanks& blanks) const {
-  std::string line = item.text.filled(best_of(blanks));
+  std::string line = escaped(item.text.filled(best_of(blanks)));
   if (!arguments_.given("top")) return line;
   for (const auto& top : blanks) {
     const char* separator = "\t";

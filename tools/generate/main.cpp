@@ -81,7 +81,7 @@ void evaluate(const models::SequenceToSequence& model, const formats::LoadedMode
   if (keeps) output->close();
   translator.report();
   cli::Output report("-");
-  evaluation.write(report.stream(), options.json, static_cast<std::uint64_t>(arguments.common().seed));
+  evaluation.write(report.stream(), options.json, arguments);
   report.close();
 }
 

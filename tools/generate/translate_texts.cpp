@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "libcore/text/sentinels.hpp"
+#include "libcore/text/unicode.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/lines/escaped.hpp"
 
@@ -84,9 +85,9 @@ std::vector<std::string> TextTranslator::answer(const std::vector<Source>& sourc
     const auto at = static_cast<Index>(i);
     const Source& source = sources[static_cast<std::size_t>(at / search_.wanted())];
     const TextSearch::Answer answer =
-        source.text.text().empty() ? TextSearch::Answer{search_.nothing(), texts[i].score} : texts[i];
+        text::is_blank(source.text.text()) ? TextSearch::Answer{search_.nothing(), texts[i].score} : texts[i];
     const std::optional<std::string> with_blanks_filled = filled(source, answer.text);
-    const std::string line = with_blanks_filled.value_or(escaped_line_ends(answer.text.text()));
+    const std::string line = escaped(with_blanks_filled.value_or(answer.text.text()));
     if (at % search_.wanted() == 0) first.push_back(with_blanks_filled.value_or(answer.text.text()));
     out_ << (options_.jsonl
                  ? search_.json_line_of(source.text.text(), answer, at % search_.wanted() + 1, with_blanks_filled)

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "libcore/metrics/bootstrap.hpp"
 #include "tools/lines/json_line.hpp"
 
@@ -15,10 +16,11 @@ void TranslationEvaluation::add(const std::string& translation) {
   const auto line = references_.next();
   if (!line) return;
   const std::string reference(lines_.empty() ? without_byte_order_mark(line->text) : line->text);
+  unspaced_ += metrics::is_unspaced(reference) ? 1 : 0;
   lines_.push_back(metrics::count_translation(translation, std::vector{reference}));
 }
 
-void TranslationEvaluation::write(std::ostream& out, bool json, std::uint64_t seed) {
+void TranslationEvaluation::write(std::ostream& out, bool json, const cli::Arguments& arguments) {
   const auto count = static_cast<Index>(lines_.size());
   check<DataError>(count == translations_ && !references_.next(), input_.name(), ": has ",
                    count == translations_ ? "more references" : counted(count, "reference", "references"),
@@ -28,8 +30,16 @@ void TranslationEvaluation::write(std::ostream& out, bool json, std::uint64_t se
   const auto bleu_of = [&](std::span<const Index> sample) {
     return metrics::bleu(metrics::sum_of(lines_, sample).bleu);
   };
-  const metrics::Interval interval = metrics::bootstrap_interval(count, bleu_of, {.seed = seed});
+  const metrics::Interval interval =
+      metrics::bootstrap_interval(count, bleu_of, {.seed = static_cast<std::uint64_t>(arguments.common().seed)});
   const std::string signature = metrics::bleu_signature(1);
+  if (2 * unspaced_ > count) {
+    arguments.warn(
+        "BLEU: the references are in a script without spaces between words, such as Chinese or Japanese, where 13a "
+        "takes "
+        "a whole line for a word; go by chrF2, or write the translations with -o and run sacrebleu with --tokenize zh, "
+        "ja-mecab or char");
+  }
   if (json) {
     out << json_line({{"lines", report.lines},
                       {"bleu", report.bleu},
@@ -43,12 +53,15 @@ void TranslationEvaluation::write(std::ostream& out, bool json, std::uint64_t se
         << "\n";
     return;
   }
-  out << fmt::format("BLEU         {:.2f}  ({})\n", report.bleu, signature)
-      << fmt::format("             95 % confidence interval from {:.2f} to {:.2f}\n", interval.low, interval.high)
-      << fmt::format("precisions   {:.1f} {:.1f} {:.1f} {:.1f}, brevity penalty {:.3f}\n", report.precisions[0],
-                     report.precisions[1], report.precisions[2], report.precisions[3], report.brevity_penalty)
-      << fmt::format("chrF2        {:.2f}  ({})\n", report.chrf, metrics::chrf_signature(1))
-      << fmt::format("exact match  {:.4f} of {}\n", report.exact_match, counted(report.lines, "line", "lines"));
+  const auto two = [](double value) { return format_fixed(value, 2); };
+  out << fmt::format("BLEU         {}  ({})\n", two(report.bleu), signature)
+      << fmt::format("             95 % confidence interval from {} to {}\n", two(interval.low), two(interval.high))
+      << "precisions  ";
+  for (const double precision : report.precisions) out << ' ' << format_fixed(precision, 1);
+  out << fmt::format(", brevity penalty {}\n", format_fixed(report.brevity_penalty, 3))
+      << fmt::format("chrF2        {}  ({})\n", two(report.chrf), metrics::chrf_signature(1))
+      << fmt::format("exact match  {} of {}\n", format_fixed(report.exact_match, 4),
+                     counted(report.lines, "line", "lines"));
 }
 
 }  // namespace heddle

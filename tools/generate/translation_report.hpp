@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libcore/metrics/translation.hpp"
+#include "tools/cli/arguments.hpp"
 #include "tools/cli/streams.hpp"
 
 namespace heddle {
@@ -16,15 +17,15 @@ class TranslationEvaluation {
 
   // The translation of the next line, which is compared with the next reference, if there is one.
   void add(const std::string& translation);
-  // Writes the report, as text or JSON. Throws DataError where there is not a
-  // reference for each translation, or no translation.
-  void write(std::ostream& out, bool json, std::uint64_t seed);
+  // Writes the report, as text or JSON, and warns where words are no units to go by. Throws DataError where there is
+  // not a reference for each translation, or no translation.
+  void write(std::ostream& out, bool json, const cli::Arguments& arguments);
 
  private:
   cli::Input input_;
   cli::LineReader references_{input_};
   std::vector<metrics::TranslationCounts> lines_;
-  Index translations_ = 0;
+  Index translations_ = 0, unspaced_ = 0;  // references without spaces between words
 };
 
 }  // namespace heddle

@@ -5,7 +5,6 @@
 
 #include "libcore/text/sentinels.hpp"
 #include "tools/lines/encode_line.hpp"
-#include "tools/lines/escaped.hpp"
 
 namespace heddle {
 
@@ -85,7 +84,7 @@ void BlankText::append_content(std::string& result, const BlankMark& mark, std::
     if (begins_with_space) text.erase(0, 1);
     if (!begins_with_space) drop_last_space(result);
   }
-  result += escaped_line_ends(text);
+  result += text;
 }
 
 std::string BlankText::filled(const Contents& contents) const {

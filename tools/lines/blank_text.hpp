@@ -37,7 +37,7 @@ class BlankText {
   // Tokens for each blank, in order, or nothing where it stays; further blanks stay.
   using Contents = std::vector<std::optional<std::vector<TokenId>>>;
   // The text with its blanks filled; the text around them is unchanged, except that what continues a word loses the
-  // space before it. Line ends in contents are written \n and \r.
+  // space before it.
   std::string filled(const Contents& contents) const;
   // What a target of span corruption (mark, tokens, mark, tokens, …, mark) lists for each blank.
   Contents listed_by(std::span<const TokenId> target) const;

@@ -21,11 +21,7 @@ inline std::string escaped(std::string_view text, std::string_view letters) {
   return line;
 }
 
-inline std::string escaped_line_ends(std::string_view text) {
-  return escaped(text, "\n\r");
-}
-
-// These escape backslashes too, so that the text can be restored: from a line, and from a tab-separated field.
+// A text in one line, and in a tab-separated field; backslashes are escaped, too, so that it can be restored.
 inline std::string escaped(std::string_view text) {
   return escaped(text, "\n\r\\");
 }

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "libcore/base/printable.hpp"
+#include "libcore/base/values.hpp"
 #include "libcore/metrics/bootstrap.hpp"
 #include "libcore/metrics/classification.hpp"
 #include "libcore/metrics/entities.hpp"
@@ -23,12 +24,12 @@ using models::Task;
 using Places = std::span<const Index>;
 
 std::string rounded(double value) {
-  return fmt::format("{:.4f}", value);
+  return format_fixed(value, 4);
 }
 
 std::string scores_line(const std::string& name, const metrics::Scores& scores, std::size_t width) {
-  return fmt::format("{}{:{}}{:11.4f}{:9.4f}{:9.4f}{:9}\n", name, "", width - display_width(name), scores.precision,
-                     scores.recall, scores.f1, scores.support);
+  return fmt::format("{}{:{}}{:>11}{:>9}{:>9}{:9}\n", name, "", width - display_width(name), rounded(scores.precision),
+                     rounded(scores.recall), rounded(scores.f1), scores.support);
 }
 
 std::string scores_table(const std::vector<std::pair<std::string, metrics::Scores>>& rows) {
@@ -237,13 +238,14 @@ Judgement judge_classes(const Predictions& predictions, const std::optional<Pred
 // Of each sentence.
 std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const data::LabelSet& labels,
                                                    const TaskGuesses& guesses) {
+  const metrics::Mark mark = metrics::mark_of_entities(labels.names()).value_or(metrics::Mark::first);
   std::vector<metrics::EntityMatches> matches(data.sentences.size());
   for (std::size_t s = 0; s < matches.size(); ++s) {
     std::vector<std::string> names;
     for (const std::optional<Index>& tag : predicted_tags(guesses.tags[s], labels)) {
       names.push_back(tag ? labels.name(*tag) : "");
     }
-    metrics::add_entities(data.sentences[s].tags, names, matches[s]);
+    metrics::add_entities(data.sentences[s].tags, names, matches[s], mark);
   }
   return matches;
 }
@@ -393,7 +395,7 @@ Judgement judge(const TaskData& data, const models::TaskConfig& task, const data
   };
   switch (task.task) {
     case Task::label:
-      if (metrics::mark_entities(labels.names())) return judge_entities(data, labels, guesses, how);
+      if (metrics::mark_of_entities(labels.names())) return judge_entities(data, labels, guesses, how);
       return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
     case Task::regress:
       return judge_numbers(data, guesses, how);

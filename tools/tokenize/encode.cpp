@@ -7,6 +7,7 @@
 #include "formats/heddle/token_file.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "libcore/text/stream_encoder.hpp"
 #include "tools/lines/document_encoder.hpp"
 #include "tools/tokenize/modes.hpp"
@@ -124,7 +125,7 @@ void warn_if_small(const cli::Arguments& arguments, const text::TrainerOptions& 
 }
 
 std::string ratio_text(double value) {
-  return fmt::format("{:.2f}", value);
+  return format_fixed(value, 2);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/base/random.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "libcore/base/visit.hpp"
 
 using namespace heddle;
@@ -227,6 +228,16 @@ TEST_CASE("display width: what is drawn as one character is measured as one") {
   CHECK(grapheme_end("\r\n", 0) == 2);
   CHECK(grapheme_end("a\xff\u0301", 0) == 1);
   CHECK(grapheme_end("a\xff\u0301", 1) == 2);
+}
+
+TEST_CASE("values in tables show three significant digits at least, and never zero for what is not") {
+  const std::pair<double, const char*> examples[] = {
+      {0, "0.0000"},          {0.5, "0.5000"},        {1, "1.0000"},          {12.34567, "12.3457"},
+      {0.012345, "0.0123"},   {0.00123, "0.00123"},   {-0.00123, "-0.00123"}, {0.0000123, "0.0000123"},
+      {1.234e-7, "1.23e-07"}, {-2e-300, "-2.00e-300"}};
+  for (const auto& [value, text] : examples) CHECK(format_fixed(value, 4) == text);
+  CHECK(format_fixed(98, 1) == "98.0");
+  CHECK(format_fixed(0.004, 2) == "0.00400");
 }
 
 TEST_CASE("base64: RFC 4648's examples, any bytes there and back") {

@@ -63,11 +63,43 @@ TEST_CASE("entities: where they begin and end") {
   CHECK(entities(Tags{"B-a-b", "I-a-b"}) == std::vector<Entity>{{"a-b", 0, 2}});
 }
 
-TEST_CASE("entities: which names are tags of entities") {
-  CHECK(mark_entities(Tags{"O", "B-loc", "I-loc"}));
-  CHECK_FALSE(mark_entities(Tags{"O"}));
-  CHECK_FALSE(mark_entities(Tags{"NOUN", "B-loc"}));
-  CHECK_FALSE(mark_entities({}));
+TEST_CASE("entities: which names are tags of entities, and where their marks are") {
+  for (const Tags& names : std::vector<Tags>{{"O", "B-loc", "I-loc"},
+                                             {"B-MISC", "E-MISC", "O", "S-LOC"},
+                                             {"B-x", "I-x", "L-x", "U-x", "O"},
+                                             {"B_x", "M_x", "E_x", "W_x"},
+                                             {"B", "I", "O"},
+                                             {"I", "O"},
+                                             {"B", "M", "E", "S"}}) {
+    CAPTURE(join(names));
+    CHECK(mark_of_entities(names) == Mark::first);
+  }
+  CHECK(mark_of_entities(Tags{"O", "PER-B", "PER-I", "LOC_S"}) == Mark::last);
+  for (const Tags& names : std::vector<Tags>{{"O"},
+                                             {"NOUN", "B-loc"},
+                                             {},
+                                             {"B-loc", "PER-B"},
+                                             {"S", "O"},
+                                             {"I", "E"},
+                                             {"b-x", "O"},
+                                             {"B-", "O"},
+                                             {"X-loc", "O"}}) {
+    CAPTURE(join(names));
+    CHECK_FALSE(mark_of_entities(names).has_value());
+  }
+}
+
+// The entities that seqeval's get_entities() gives of these tags.
+TEST_CASE("entities: of other marks, of tags without types, and of marks at the end") {
+  using Found = std::vector<Entity>;
+  CHECK(entities(Tags{"B-x", "E-x", "B-x", "I-x", "E-x", "S-y", "O"}) == Found{{"x", 0, 2}, {"x", 2, 5}, {"y", 5, 6}});
+  CHECK(entities(Tags{"B-x", "L-x", "U-x", "U-x"}) == Found{{"x", 0, 2}, {"x", 2, 3}, {"x", 3, 4}});
+  CHECK(entities(Tags{"E-x", "E-x", "I-x", "S-x", "I-x"}) ==
+        Found{{"x", 0, 1}, {"x", 1, 2}, {"x", 2, 3}, {"x", 3, 4}, {"x", 4, 5}});
+  CHECK(entities(Tags{"B", "I", "O", "I", "B"}) == Found{{"entity", 0, 2}, {"entity", 3, 4}, {"entity", 4, 5}});
+  CHECK(entities(Tags{"B", "M", "E", "S"}) == Found{{"entity", 0, 3}, {"entity", 3, 4}});
+  CHECK(entities(Tags{"PER-B", "PER-I", "O", "a_b_S"}, Mark::last) == Found{{"PER", 0, 2}, {"a_b", 3, 4}});
+  CHECK(entities(Tags{"PER-B"}).empty());
 }
 
 TEST_CASE("entities: scores worked by hand") {

@@ -182,6 +182,17 @@ TEST_CASE("translation: bytes that are not UTF-8 are characters of their own") {
   CHECK(chrf_counts("a\xFF\xFE", "a\xFF").matches == std::array<Index, 6>{2, 1, 0, 0, 0, 0});
 }
 
+TEST_CASE("translation: lines of scripts without spaces between words are known") {
+  for (const char* line : {"\u548c\u4e8c\u3002", "\u3053\u308c\u306f BERT \u3067\u3059",
+                           "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35", "\u1019\u103c\u1014\u103a\u1019\u102c"}) {
+    CHECK(is_unspaced(line));
+  }
+  for (const char* line : {"", "1 + 1", "plain", "\ud55c\uad6d\uc5b4 \ubb38\uc7a5",
+                           "\u0939\u093f\u0928\u094d\u0926\u0940", "the word \u548c"}) {
+    CHECK_FALSE(is_unspaced(line));
+  }
+}
+
 TEST_CASE("translation: signatures") {
   CHECK(bleu_signature(1) == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp");
   CHECK(chrf_signature(2) == "nrefs:2|case:mixed|eff:yes|nc:6|nw:0|space:no");

@@ -7,6 +7,7 @@
 #include "formats/archives/text_archive.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/inspect/cost/quantity.hpp"
@@ -60,7 +61,7 @@ std::vector<std::string> row_of(const CostReport& report, const PartCost& part) 
       100 * static_cast<double>(part.parameters) / static_cast<double>(std::max<Index>(1, cost.all_parameters()));
   std::vector<std::string> row{part.part,
                                part.parameters == 0 ? "-" : grouped(part.parameters),
-                               part.parameters == 0 ? "-" : fmt::format("{:.3f}", share),
+                               part.parameters == 0 ? "-" : format_fixed(share, 3),
                                flops_text(part.forward_flops),
                                flops_text(part.backward_flops),
                                part.formula ? ratio_text(part.forward_flops, *part.formula) : "-",

@@ -8,6 +8,7 @@
 #include "formats/archives/text_archive.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/text_table.hpp"
@@ -100,7 +101,7 @@ void write_tsv(const std::vector<NamedHistory>& histories, const std::string& pa
 }
 
 std::vector<std::string> row_of(const Run& run) {
-  const auto loss = [](const CurvePoint& point) { return fmt::format("{:.4f}", point.loss); };
+  const auto loss = [](const CurvePoint& point) { return format_fixed(point.loss, 4); };
   const auto step = [](const CurvePoint& point) { return grouped(std::llround(point.step)); };
   const auto& [train, valid] = run.curves;
   std::vector<std::string> row{printable(run.name), step(train.empty() ? valid.back() : train.back()),

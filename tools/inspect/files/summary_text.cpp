@@ -5,6 +5,7 @@
 #include "formats/archives/text_archive.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/inspect/files/loss_curves.hpp"
 #include "tools/inspect/files/summary.hpp"
@@ -20,7 +21,7 @@ constexpr std::size_t shown_pieces = 12;
 std::string statistics_text(const TokenStatistics& statistics, const TokenCounts& counts, const std::string& unit) {
   const auto percentage = [&](Index count) {
     const double part = counts.tokens > 0 ? 100 * static_cast<double>(count) / static_cast<double>(counts.tokens) : 0;
-    return fmt::format("{:.2f} %", part);
+    return format_fixed(part, 2) + " %";
   };
   std::string text = concatenate("used        ", grouped(statistics.used), " of the vocabulary\n", "special     ",
                                  grouped(statistics.special), statistics.special == 1 ? " token, " : " tokens, ",
@@ -41,8 +42,8 @@ std::string tokens_text(const TokenCounts& counts, const std::string& unit) {
                                  "\ntext bytes  ", grouped(counts.text_bytes), "\n");
   if (counts.tokens > 0 && counts.text_bytes > 0) {
     const auto tokens = static_cast<double>(counts.tokens), bytes = static_cast<double>(counts.text_bytes);
-    text += concatenate("density     ", fmt::format("{:.3f}", tokens / bytes), " tokens per byte, ",
-                        fmt::format("{:.2f}", bytes / tokens), " bytes per token\n");
+    text += concatenate("density     ", format_fixed(tokens / bytes, 3), " tokens per byte, ",
+                        format_fixed(bytes / tokens, 2), " bytes per token\n");
   }
   return counts.statistics ? text + statistics_text(*counts.statistics, counts, unit) : text;
 }
@@ -82,7 +83,7 @@ std::string tokenizer_text(const text::TokenizerModel& model) {
 }
 
 std::string at_step(const CurvePoint& point) {
-  return fmt::format("{:.4f} at step {}", point.loss, grouped(static_cast<Index>(point.step)));
+  return fmt::format("{} at step {}", format_fixed(point.loss, 4), grouped(static_cast<Index>(point.step)));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "libcore/analysis/attention_patterns.hpp"
 #include "libcore/base/printable.hpp"
+#include "libcore/base/values.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/terminal.hpp"
 #include "tools/inspect/texts/matrix_picture.hpp"
@@ -104,7 +105,7 @@ void write_links(std::ostream& out, const Tensor& weights, const std::vector<std
   for (const auto& link : analysis::strongest_links(weights, links_for(options.top))) {
     if (std::ssize(table) > options.top || link.weight == 0) break;
     if (options.causal && link.query == 0) continue;
-    table.push_back({fmt::format("{:.4f}", link.weight), numbered(rows, link.query), numbered(columns, link.key)});
+    table.push_back({format_fixed(link.weight, 4), numbered(rows, link.query), numbered(columns, link.key)});
   }
   if (table.size() > 1) out << "\nstrongest links\n" << text_table(table, "rll");
 }
@@ -142,7 +143,7 @@ void write_patterns(std::ostream& out, const AttentionReport& report, Index top)
   if (several) rows.front().push_back("of");
   const auto token = [&](std::size_t text, Index at) { return numbered(report.texts[text].labels, at); };
   for (const auto& [group, layer, head, link] : strongest(report, top)) {
-    rows.push_back({fmt::format("{:.4f}", link.weight), std::to_string(layer), head_text(head),
+    rows.push_back({format_fixed(link.weight, 4), std::to_string(layer), head_text(head),
                     token(group->query, link.query), token(group->key, link.key)});
     if (several) rows.back().push_back(group->name);
   }

@@ -8,6 +8,7 @@
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
@@ -110,11 +111,12 @@ std::string table_of(const EncodedText& text, const text::Tokenizer& tokenizer) 
 
 void print_summary(const TokenTotals& totals) {
   const auto tokens = static_cast<double>(std::max<std::size_t>(1, totals.tokens));
-  std::cout << fmt::format("{}, {}, {}: {:.2f} bytes and {:.2f} characters per token",
+  std::cout << fmt::format("{}, {}, {}: {} bytes and {} characters per token",
                            counted(static_cast<long long>(totals.tokens), "token", "tokens"),
                            counted(static_cast<long long>(totals.bytes), "byte", "bytes"),
                            counted(static_cast<long long>(totals.characters), "character", "characters"),
-                           static_cast<double>(totals.bytes) / tokens, static_cast<double>(totals.characters) / tokens);
+                           format_fixed(static_cast<double>(totals.bytes) / tokens, 2),
+                           format_fixed(static_cast<double>(totals.characters) / tokens, 2));
   if (totals.unknown > 0) std::cout << "; " << totals.unknown << " unknown";
   std::cout << '\n';
 }

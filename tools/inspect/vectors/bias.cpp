@@ -8,6 +8,7 @@
 #include "libcore/analysis/embed.hpp"
 #include "libcore/analysis/pair_bias.hpp"
 #include "libcore/analysis/template_bias.hpp"
+#include "libcore/base/values.hpp"
 #include "libcore/metrics/weat.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/inspect/json_answer.hpp"
@@ -101,11 +102,16 @@ metrics::Association answer(const Loaded& loaded, const data::WordTest& test,
   return metrics::weat(associations(test.x), associations(test.y), permutations);
 }
 
+std::string four_decimals(double value) {
+  return format_fixed(value, 4);
+}
+
 void print(const data::TemplateTest& test, const std::vector<analysis::AttributeBias>& biases) {
   std::cout << "templates " << test.name << ": log p(" << test.targets[0].text << ") / p(" << test.targets[1].text
             << ")\n    ratio    prior     bias  attribute\n";
   for (const analysis::AttributeBias& one : biases) {
-    std::cout << fmt::format("{:9.4f}{:9.4f}{:9.4f}  {}\n", one.ratio, one.prior, one.bias(), one.attribute);
+    std::cout << fmt::format("{:>9}{:>9}{:>9}  {}\n", four_decimals(one.ratio), four_decimals(one.prior),
+                             four_decimals(one.bias()), one.attribute);
   }
   std::cout << '\n';
 }
@@ -128,17 +134,17 @@ PairSummary summarise(const std::vector<analysis::PairLikelihoods>& pairs) {
 void print(const data::PairTest& test, const std::vector<analysis::PairLikelihoods>& pairs) {
   std::cout << "pairs " << test.name << ": log-likelihoods\n    first   second  difference\n";
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    std::cout << fmt::format("{:9.4f}{:9.4f}{:12.4f}  {}\n", pairs[i].first, pairs[i].second, pairs[i].difference(),
-                             test.first[i].text);
+    std::cout << fmt::format("{:>9}{:>9}{:>12}  {}\n", four_decimals(pairs[i].first), four_decimals(pairs[i].second),
+                             four_decimals(pairs[i].difference()), test.first[i].text);
   }
   const PairSummary summary = summarise(pairs);
-  std::cout << fmt::format("the first is more likely in {} of {}, mean difference {:.4f}\n\n", summary.first_likelier,
-                           pairs.size(), summary.mean);
+  std::cout << fmt::format("the first is more likely in {} of {}, mean difference {}\n\n", summary.first_likelier,
+                           pairs.size(), four_decimals(summary.mean));
 }
 
 void print(const data::WordTest& test, const metrics::Association& result) {
   std::cout << "weat " << test.name << ":";
-  std::cout << fmt::format(" effect size {:.4f}, p {:.4g}", result.effect_size, result.p);
+  std::cout << fmt::format(" effect size {}, p {:.4g}", four_decimals(result.effect_size), result.p);
   std::cout << " (" << (result.exact ? "all " : "") << grouped(result.permutations) << " permutations"
             << (result.exact ? "" : ", drawn at random") << ")\n";
 }

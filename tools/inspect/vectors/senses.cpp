@@ -9,6 +9,7 @@
 #include "libcore/analysis/embed.hpp"
 #include "libcore/analysis/senses.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/metrics/classification.hpp"
 #include "tools/cli/keep_inputs.hpp"
@@ -210,13 +211,14 @@ Tensor joined(const Tensor& first, const Tensor& second) {
 }
 
 void print_report(const metrics::ClassificationReport& report, double baseline) {
+  const auto four = [](double value) { return format_fixed(value, 4); };
   std::cout << fmt::format(
-      "words                {}\naccuracy             {:.4f}\nmost frequent sense  {:.4f}\nmacro F1             "
-      "{:.4f}\n\n"
+      "words                {}\naccuracy             {}\nmost frequent sense  {}\nmacro F1             "
+      "{}\n\n"
       "precision  recall      F1   words  sense\n",
-      grouped(report.examples), report.accuracy, baseline, report.macro_f1);
+      grouped(report.examples), four(report.accuracy), four(baseline), four(report.macro_f1));
   for (const auto& [name, scores] : report.classes.entries) {
-    std::cout << fmt::format("{:9.4f}{:8.4f}{:8.4f}{:8}  {}\n", scores.precision, scores.recall, scores.f1,
+    std::cout << fmt::format("{:>9}{:>8}{:>8}{:8}  {}\n", four(scores.precision), four(scores.recall), four(scores.f1),
                              scores.support, name);
   }
 }
