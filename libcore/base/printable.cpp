@@ -25,9 +25,10 @@ std::uint32_t code_of(std::string_view character) {
   return code;
 }
 
+// Control characters, line ends, and what changes the direction of writing: U+061C, U+200E, U+200F and others.
 bool controls(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2066 && code <= 0x2069);
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x061C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
 }
 
 std::string show(std::string_view text, std::string_view kept) {
@@ -77,7 +78,7 @@ bool is_printable(std::string_view text) {
 
 std::string printable_json(const std::string& json) {
   // Control characters below U+0020 are escaped in any JSON; the others begin with these bytes.
-  constexpr std::string_view first_bytes = "\x7F\xC2\xE2", digits = "0123456789abcdef";
+  constexpr std::string_view first_bytes = "\x7F\xC2\xD8\xE2", digits = "0123456789abcdef";
   std::string shown;
   std::string_view rest = json;
   while (true) {

@@ -173,6 +173,8 @@ TEST_CASE("printable: what controls a terminal is shown as bytes") {
   CHECK(printable("\xff \xc2 \xc0\x9b \xed\xa0\x80 \xf4\x90\x80\x80") ==
         "\\xff \\xc2 \\xc0\\x9b \\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80");
   CHECK(printable("\u2028\u202e\u2066x\u2069") == "\\xe2\\x80\\xa8\\xe2\\x80\\xae\\xe2\\x81\\xa6x\\xe2\\x81\\xa9");
+  CHECK(printable("\u061c\u200e\u200f") == "\\xd8\\x9c\\xe2\\x80\\x8e\\xe2\\x80\\x8f");
+  CHECK(printable_json("\u061c\u200e\u200f\u0627") == "\\u061c\\u200e\\u200f\u0627");
   CHECK(printable("\u2027\u202f\u2065\u206a") == "\u2027\u202f\u2065\u206a");
   CHECK(printable_lines("a\tb\n\r\x1b") == "a\tb\n\\x0d\\x1b");
   CHECK(is_printable("é"));
