@@ -472,6 +472,34 @@ TEST_CASE("inspect: a history of one row, or of none") {
   }
 }
 
+TEST_CASE("inspect: a history of extreme numbers is drawn in no time") {
+  const Workplace place;
+  const double huge = 1.7e308;
+  using Points = std::vector<std::pair<double, double>>;
+  for (const Points& points : {Points{{1e17, 3}, {1e17 + 32, 2}, {1e17 + 64, 1}}, Points{{1, 1e17}, {2, 1e17 + 16}},
+                               Points{{1e17, 1}}, Points{{-huge, 1}, {huge, 2}}, Points{{1, -huge}, {2, huge}},
+                               Points{{1, huge}, {1, huge}}, Points{{1e-310, 1e-310}, {2e-310, 3e-310}}}) {
+    CAPTURE(points.front().first);
+    CAPTURE(points.front().second);
+    formats::ModelWriter file(place.path("far.h5"));
+    formats::History history;
+    for (const auto& [step, loss] : points) {
+      history.append({{"step", step}, {"loss", loss}, {"valid_loss", loss}, {"learning_rate", 1e-310}});
+    }
+    file.config(small_config);
+    file.tokenizer(tests::byte_tokenizer_model());
+    file.weights(place.weights());
+    file.history(history);
+    file.commit(formats::start_provenance("pretrain"));
+    const std::string limited = "ulimit -t 10; ";
+    CHECK(place.run(limited + "$I far.h5").status == 0);
+    CHECK(place.run(limited + "$I history far.h5").status == 0);
+    for (const char* name : {"far.svg", "far.html", "far.tsv"}) {
+      CHECK(place.run(limited + "$I history far.h5 -o " + name).status == 0);
+    }
+  }
+}
+
 TEST_CASE("inspect: lost outputs") {
   const Workplace place;
   CHECK(place.run("$I random.h5 > /dev/full").err ==

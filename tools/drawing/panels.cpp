@@ -11,6 +11,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "tools/drawing/palette.hpp"
+#include "tools/drawing/ticks.hpp"
 
 namespace heddle {
 
@@ -44,25 +45,6 @@ std::string number_text(double value) {
 
 double text_width(std::string_view text, double size) {
   return 0.6 * size * static_cast<double>(display_width(printable(text)));
-}
-
-// 1, 2 or 5 times a power of ten, so that at most so many steps cover the range.
-double tick_distance(double range, double most) {
-  const double power = std::pow(10.0, std::floor(std::log10(range / most)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (range / (factor * power) <= most + 1e-9) return factor * power;
-  }
-  return 10 * power;
-}
-
-// Multiples of the tick distance in the range.
-std::vector<double> ticks_of(double low, double high, double most) {
-  const double distance = tick_distance(high - low, most);
-  std::vector<double> ticks;
-  for (double tick = std::ceil(low / distance - 1e-9); tick * distance <= high + 1e-9 * distance; ++tick) {
-    ticks.push_back(tick * distance);
-  }
-  return ticks;
 }
 
 void draw_title(Picture& picture, const std::string& title, double top) {

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cstdlib>
 #include <iostream>
 
 #include "formats/archives/text_archive.hpp"
@@ -102,7 +102,7 @@ void write_tsv(const std::vector<NamedHistory>& histories, const std::string& pa
 
 std::vector<std::string> row_of(const Run& run) {
   const auto loss = [](const CurvePoint& point) { return format_fixed(point.loss, 4); };
-  const auto step = [](const CurvePoint& point) { return grouped(std::llround(point.step)); };
+  const auto step = [](const CurvePoint& point) { return step_text(point.step); };
   const auto& [train, valid] = run.curves;
   std::vector<std::string> row{printable(run.name), step(train.empty() ? valid.back() : train.back()),
                                train.empty() ? "" : loss(train.back())};
@@ -122,7 +122,7 @@ std::string history_table(const std::vector<Run>& runs) {
 }
 
 double rounded(double value) {
-  return std::stod(fmt::format("{:.7g}", value));
+  return std::strtod(fmt::format("{:.7g}", value).c_str(), nullptr);  // stod() refuses 1e-310
 }
 
 formats::Json point(const CurvePoint& point) {

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
 #include "libcore/base/strings.hpp"
 #include "tools/drawing/palette.hpp"
 #include "tools/drawing/picture.hpp"
+#include "tools/drawing/ticks.hpp"
 #include "tools/inspect/files/loss_curves.hpp"
 
 namespace heddle {
@@ -17,7 +17,7 @@ constexpr double plot_left = 64, plot_right = chart_width - 24, plot_top = 48,
                  plot_bottom = chart_height - 48;  // of the plot
 constexpr double title_line = 20, legend_line = 18, legend_sample = 20;
 constexpr Index most_points = 600, most_marks = 100;
-constexpr double usual_ticks = 5;
+constexpr double most_ticks = 5.5;
 
 // Further runs are dashed.
 constexpr const auto& run_colours = palette::series;
@@ -41,15 +41,6 @@ std::string tick_text(double value) {
   return fmt::format("{:.6g}", value);
 }
 
-// 1, 2 or 5 times a power of ten, so that about `usual_ticks` steps cover the range.
-double loss_tick_distance(double range) {
-  const double power = std::pow(10.0, std::floor(std::log10(range / usual_ticks)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (range / (factor * power) <= usual_ticks + 0.5) return factor * power;
-  }
-  return 10 * power;
-}
-
 class LossPlot {
  public:
   LossPlot(const std::string& path, double whole_height, const Extent& extent)
@@ -62,17 +53,15 @@ class LossPlot {
   }
 
   void grid() {
-    const double losses = loss_tick_distance(extent_.high - extent_.low);
-    for (double tick = std::ceil(extent_.low / losses); tick * losses <= extent_.high; ++tick) {
-      const double y = at({extent_.first_step, tick * losses}).y;
+    for (const double loss : ticks_of(extent_.low, extent_.high, most_ticks)) {
+      const double y = at({extent_.first_step, loss}).y;
       picture_.line({plot_left, y}, {plot_right, y}, grid_pen);
-      text({plot_left - 8, y + 4}, tick_text(tick * losses), Anchor::end);
+      text({plot_left - 8, y + 4}, tick_text(loss), Anchor::end);
     }
-    const double steps = loss_tick_distance(extent_.last_step - extent_.first_step);
-    for (double tick = std::ceil(extent_.first_step / steps); tick * steps <= extent_.last_step; ++tick) {
-      const double x = at({tick * steps, extent_.low}).x;
+    for (const double step : ticks_of(extent_.first_step, extent_.last_step, most_ticks)) {
+      const double x = at({step, extent_.low}).x;
       picture_.line({x, plot_top}, {x, plot_bottom}, grid_pen);
-      text({x, plot_bottom + 18}, tick_text(tick * steps), Anchor::middle);
+      text({x, plot_bottom + 18}, tick_text(step), Anchor::middle);
     }
   }
 
@@ -95,9 +84,8 @@ class LossPlot {
 
  private:
   Point at(const CurvePoint& point) const {
-    const double along = (point.step - extent_.first_step) / (extent_.last_step - extent_.first_step);
-    return {plot_left + (plot_right - plot_left) * along,
-            plot_bottom - (plot_bottom - plot_top) * (point.loss - extent_.low) / (extent_.high - extent_.low)};
+    return {plot_left + (plot_right - plot_left) * place_in(point.step, extent_.first_step, extent_.last_step),
+            plot_bottom - (plot_bottom - plot_top) * place_in(point.loss, extent_.low, extent_.high)};
   }
 
   Picture picture_;

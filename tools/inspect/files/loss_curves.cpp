@@ -16,19 +16,21 @@ constexpr Index chart_columns = 64, chart_rows = 14, rows_a_label = 3;
 
 // The index of the part of [low, high], divided into `count` equal parts, that contains the value.
 Index part_of(double value, double low, double high, Index count) {
-  const double fraction = (value - low) / (high - low);
-  return std::clamp(static_cast<Index>(fraction * static_cast<double>(count)), Index{0}, count - 1);
+  const double place = place_in(value, low, high) * static_cast<double>(count);
+  return std::clamp(static_cast<Index>(place), Index{0}, count - 1);
 }
 
 // Adds linearly interpolated points, so that no column stays empty.
 Curve joined(const Curve& curve, const Extent& extent) {
-  const double distance = (extent.last_step - extent.first_step) / chart_columns;
+  const double distance = extent.last_step / chart_columns - extent.first_step / chart_columns;
   Curve result;
   for (std::size_t i = 0; i < curve.size(); ++i) {
     result.push_back(curve[i]);
     if (i + 1 == curve.size()) break;
     const CurvePoint &from = curve[i], &to = curve[i + 1];
-    for (double step = from.step + distance; step < to.step; step += distance) {
+    for (Index column = 1; column <= chart_columns; ++column) {
+      const double step = from.step + distance * static_cast<double>(column);
+      if (!(step < to.step)) break;
       result.push_back({step, std::lerp(from.loss, to.loss, (step - from.step) / (to.step - from.step))});
     }
   }
@@ -40,6 +42,15 @@ std::string label(double loss) {
 }
 
 }  // namespace
+
+double place_in(double value, double low, double high) {
+  return (value / 2 - low / 2) / (high / 2 - low / 2);
+}
+
+std::string step_text(double step) {
+  constexpr double exact = 0x1p53;
+  return std::abs(step) <= exact ? grouped(std::llround(step)) : fmt::format("{:.6g}", step);
+}
 
 Curve curve_of(const formats::History& history, std::string_view column) {
   const std::vector<double>* const steps = history.find("step");
@@ -67,7 +78,7 @@ Extent extent_of(const LossCurves& curves) {
       extent.high = std::max(extent.high, loss);
     }
   }
-  if (extent.first_step == extent.last_step) extent.last_step += 1;
+  if (extent.first_step == extent.last_step) extent.last_step += std::max(1.0, std::abs(extent.last_step) * 1e-9);
   if (extent.low == extent.high) extent.high += std::max(1e-3, std::abs(extent.high) * 1e-3);
   return extent;
 }
@@ -87,7 +98,8 @@ Curve thinned(const Curve& curve, Index count) {
   }
   Curve result;
   for (const Sum& sum : sums) {
-    if (sum.points > 0) result.push_back({sum.step / sum.points, sum.loss / sum.points});
+    const CurvePoint mean{sum.step / sum.points, sum.loss / sum.points};
+    if (std::isfinite(mean.step) && std::isfinite(mean.loss)) result.push_back(mean);
   }
   return result;
 }
@@ -107,13 +119,12 @@ std::string terminal_chart(const LossCurves& curves) {
       "loss in nats per token: . training" + std::string(curves.valid.empty() ? "" : ", o validation") + "\n";
   const std::string blank(label(0).size(), ' ');
   for (Index row = 0; row < chart_rows; ++row) {
-    const double middle = extent.high - (extent.high - extent.low) * (static_cast<double>(row) + 0.5) / chart_rows;
+    const double middle = std::lerp(extent.high, extent.low, (static_cast<double>(row) + 0.5) / chart_rows);
     std::string& line = picture[static_cast<std::size_t>(row)];
     line.resize(line.find_last_not_of(' ') + 1);
     text += (row % rows_a_label == 0 ? label(middle) : blank) + "|" + line + "\n";
   }
-  const std::string first = "step " + grouped(std::llround(extent.first_step));
-  const std::string last = grouped(std::llround(extent.last_step));
+  const std::string first = "step " + step_text(extent.first_step), last = step_text(extent.last_step);
   const std::size_t gap =
       static_cast<std::size_t>(chart_columns) - std::min<std::size_t>(chart_columns, first.size() + last.size());
   return text + blank + "+" + std::string(chart_columns, '-') + "\n" + blank + " " + first + std::string(gap, ' ') +

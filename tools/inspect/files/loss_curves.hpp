@@ -19,6 +19,12 @@ struct LossCurves {
   bool empty() const { return train.empty() && valid.empty(); }
 };
 
+// A step for reading.
+std::string step_text(double step);
+
+// The place of a value in [low, high], from 0 to 1, though the range may exceed every number.
+double place_in(double value, double low, double high);
+
 // The finite values of a column, "loss" say, by steps; no points without such a column.
 Curve curve_of(const formats::History& history, std::string_view column);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "libcore/analysis/neighbour_map.hpp"
@@ -217,7 +218,9 @@ Json page_layout(const std::string& name, const Layout& layout) {
   Json axes = layout.axes, coordinates = Json::array();
   for (std::size_t axis = 0; axis < layout.axes.size(); ++axis) {
     Json values = Json::array();
-    for (const auto& each : layout.coordinates) values.push_back(std::stod(fmt::format("{:.6g}", each[axis])));
+    for (const auto& each : layout.coordinates) {
+      values.push_back(std::strtod(fmt::format("{:.6g}", each[axis]).c_str(), nullptr));
+    }
     coordinates.push_back(std::move(values));
   }
   return {{"name", name}, {"axes", std::move(axes)}, {"coordinates", std::move(coordinates)}};
