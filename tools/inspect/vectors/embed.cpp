@@ -13,6 +13,7 @@
 #include "tools/inspect/vectors/vector_model.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/answer_texts.hpp"
+#include "tools/lines/escaped.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/lines/length_limit.hpp"
 
@@ -155,7 +156,8 @@ void write_tsv(Embedder& embedder, const EmbedOptions& options, const std::strin
     const Index width = states.shape()[1];
     for (Index row = 0; row < states.shape()[0]; ++row) {
       if (text.wanted.empty())
-        output.stream() << embedder.tokenizer().piece(text.ids[static_cast<std::size_t>(row)]) << '\t';
+        output.stream() << escaped(embedder.tokenizer().piece(text.ids[static_cast<std::size_t>(row)]), "\n\r\t")
+                        << '\t';
       output.stream() << row_text(states.data() + row * width, width, "\t") << '\n';
     }
     if (text.wanted.empty() && options.text.empty()) output.stream() << '\n';
