@@ -3,11 +3,14 @@
 #include <cerrno>
 #include <system_error>
 
+#include "libcore/base/system_error.hpp"
+
 namespace heddle {
 
 void throw_system_error(const std::string& path, const std::string& attempt) {
   const int code = errno;
-  throw DataError(path + ": cannot " + attempt + ": " + std::generic_category().message(code));
+  const char* const remedy = code == EMFILE ? "; raise the limit (ulimit -n) or give fewer files" : "";
+  throw SystemError(path + ": cannot " + attempt + ": " + std::generic_category().message(code) + remedy);
 }
 
 }  // namespace heddle

@@ -169,10 +169,11 @@ std::vector<Setting> Arguments::config_settings(const OptionTable& table) {
   const char* variable = std::getenv("HEDDLE_CONFIG");
   config_file_ = requests_.config.empty() && variable != nullptr ? variable : requests_.config;
   if (config_file_.empty()) return {};
+  constexpr std::size_t most_bytes = std::size_t{16} << 20;
   Input file(config_file_);
   std::vector<Setting> settings;
   std::map<std::string, Index> lines;
-  for (const ConfigLine& line : parse_config(read_all(file), file.name())) {
+  for (const ConfigLine& line : parse_config(read_all(file, most_bytes), file.name())) {
     const Addressed to = addressed_in(line, table);
     const Option* const option = to.option;
     check<UsageError>(option != nullptr, file.name(), ":", line.line, ": unknown option ", line.name,

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -46,6 +47,14 @@ void reserve_standard_streams() {
   }
 }
 
+// A training run may read more files than the usual 1,024. The usual limit is for programs that use select().
+void allow_many_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int fail(const About& about, std::string_view message, int status) {
   std::cerr << concatenate(about.name, ": ", printable_message(message), "\n");
   return about.failure_status == 0 ? status : about.failure_status;
@@ -82,6 +91,7 @@ int detail::run(int argc, char** argv, const About& about, const Body& body) {
   restart_with_better_kernel(argv);
   stop_blas_threads();
   reserve_standard_streams();
+  allow_many_open_files();
   signal(SIGPIPE, SIG_IGN);
   clean_up_on_signals();
   // So that exceeding a file size limit is an error of write(), after which no incomplete file is left.

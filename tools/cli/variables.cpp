@@ -34,6 +34,9 @@ class FieldValue : public po::value_semantic {
   void parse(boost::any& store, const std::vector<std::string>& texts, bool) const override {
     Parsed parsed = store.empty() ? Parsed() : boost::any_cast<Parsed>(store);
     parsed.texts.insert(parsed.texts.end(), texts.begin(), texts.end());
+    if (!is_composing()) {
+      for (const std::string& text : texts) option_.parse({text});  // which may be replaced by a later one
+    }
     parsed.value = option_.parse(parsed.texts);
     store = std::move(parsed);
   }
@@ -127,7 +130,9 @@ std::vector<std::string> Variables::store(const std::vector<Setting>& settings) 
       if (!of_kind) repeated.push_back(name);
     }
     po::parsed_options one(&description_);
-    for (const Setting* setting : all) one.options.emplace_back(name, std::vector{setting->text});
+    std::vector<std::string> texts;
+    for (const Setting* setting : all) texts.push_back(setting->text);
+    one.options.emplace_back(name, std::move(texts));
     try {
       po::store(one, values_);
     } catch (const UsageError& error) {
