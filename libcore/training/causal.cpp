@@ -88,11 +88,11 @@ MicroBatch Causal::batch(Index first, Index count) const {
           }};
 }
 
-// With the memory of these samples, which is made for the next step, too.
+// With the memory of these samples. A training pass makes that of the next step, too.
 Variable Causal::hidden_of(const data::TokenBatch& batch, Index first, const Pass& pass) const {
   const models::Continued continued =
       models::hidden_after(role_, ids_of(batch), memory_of(first, batch.batch), role_.memory(), pass);
-  remember(first, continued.states);
+  if (pass.training) remember(first, continued.states);
   return continued.hidden;
 }
 

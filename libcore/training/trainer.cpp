@@ -199,14 +199,31 @@ std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
     check<NumericError>(stopped_ || std::isfinite(metric.value), "step ", state_.step, " diverged: validation ",
                         metric.name, " ", unsigned_nan(metric.value), ", ", circumstances());
   }
+  if (!stopped_) evaluated_step_ = state_.step;
   return metrics;
 }
 
-// With finite weights only: an update may overflow, which the next step would find too late.
+// An update may overflow, which the next step would find too late: only weights that work are saved.
 void Trainer::save(const std::function<void()>& hook) const {
   const MovingAverage::Exchanged averaged(average_);
-  check_weights();
+  check_model();
   hook();
+}
+
+void Trainer::check_model() const {
+  check_weights();
+  if (evaluated_step_ == state_.step) return;
+  const Index size = objective_.samples_per_batch(config_.training.batch_size);
+  const MicroBatch batch = objective_.batch(state_.step * size * config_.training.accumulate, size);
+  const Pass pass{.seed = config_.seed,
+                  .step = static_cast<std::uint64_t>(state_.step),
+                  .sample_positions = objective_.training_pass().sample_positions};
+  const auto loss = [&] { return batch.loss(pass, batch.counts).value()[0]; };
+  const Real value = loss();
+  if (std::isfinite(value)) return;
+  const std::string where = result_not_finite(parameters_, [&] { (void)loss(); });
+  throw NumericError(concatenate("step ", state_.step, " diverged: the next loss is ", unsigned_nan(value),
+                                 where.empty() ? "" : ", first not finite: " + where, ", ", circumstances()));
 }
 
 void Trainer::check_weights() const {
@@ -278,7 +295,7 @@ void Trainer::run(const Hooks& hooks) {
   average_.exchange();
   train(hooks);
   average_.exchange();
-  check_weights();
+  check_model();
   hooks.save_last();
   if (failure_) std::rethrow_exception(failure_);
 }

@@ -78,8 +78,8 @@ class Trainer {
   // The state of the optimizer, the average and the objective, between runs.
   std::vector<StateTensor> tensors() const;
 
-  // Throws NumericError when the loss, a gradient, a metric or the weights to save are not finite; nothing is saved
-  // then. Throws DataError of hooks as they say.
+  // Throws NumericError when the loss, a gradient or a metric is not finite, or the weights to save are not, or the
+  // loss that they compute; nothing is saved then. Throws DataError of hooks as they say.
   void run(const Hooks& hooks);
 
   // One step without hooks: forward, backward, update. Returns the loss. For dry runs and benchmarks.
@@ -109,6 +109,8 @@ class Trainer {
   void report_or_stop(const Hooks& hooks, const Interval& interval);
   std::vector<Metric> evaluate(const Hooks& hooks);
   void save(const std::function<void()>& hook) const;
+  // Throws NumericError unless the model's weights are finite and it computes a loss that is, or an evaluation did.
+  void check_model() const;
   void check_weights() const;
 
   bool is_best(double metric) const;
@@ -122,6 +124,7 @@ class Trainer {
   std::unique_ptr<Optimizer> optimizer_;
   MovingAverage average_;
   TrainingState state_;
+  Index evaluated_step_ = -1;
   bool stopped_ = false;
   std::exception_ptr failure_;  // of a report, until the step is saved
 };

@@ -1,5 +1,6 @@
 // Models whose numbers are not finite, to every tool that computes with them: status 3 and one line, and no answer.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -217,6 +218,15 @@ TEST_CASE("not finite: a model of another program is not converted") {
   write_file(corpus.path("hf/model.safetensors"), bytes);
   corpus.refused("convert hf -o other.h5", 3, "element 0 is not finite");
   CHECK_FALSE(std::filesystem::exists(corpus.path("other.h5")));
+}
+
+TEST_CASE("not finite: numbers whose squares exceed every number are learned") {
+  const Models corpus;
+  write_file(corpus.path("huge.tsv"), "-1e200\tthe cat sees\n3e200\ta dog sees\n1e200\tthe cat\n");
+  corpus.must("finetune -q --threads 1 --from encoder.h5 --task regress --train huge.tsv --steps 2 -o huge.h5");
+  for (const std::string& line : lines_of(corpus.must("echo the cat | classify huge.h5").out)) {
+    CHECK(std::isfinite(std::stod(line)));
+  }
 }
 
 TEST_CASE("not finite: a regression that diverges ends, and says at which step") {

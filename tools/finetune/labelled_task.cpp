@@ -48,6 +48,20 @@ std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, 
   return all;
 }
 
+// In units of a power of two about as large as the numbers, since their squares may exceed every number.
+void set_mean_and_stddev(models::TaskConfig& config, std::vector<double> numbers) {
+  double largest = 0;
+  for (const double number : numbers) largest = std::max(largest, std::abs(number));
+  const double unit = largest > 0 ? std::scalbn(1.0, std::ilogb(largest)) : 1;
+  for (double& number : numbers) number /= unit;
+  const auto n = static_cast<double>(numbers.size());
+  const double mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
+  double squares = 0;
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  config.mean = mean * unit;
+  config.stddev = squares > 0 ? std::sqrt(squares / n) * unit : 1;
+}
+
 double rounded(double value) {
   return std::round(value * 1e4) / 1e4;
 }
@@ -127,11 +141,7 @@ models::TaskConfig LabelledTask::config() const {
     const std::vector<double> of_file = gold_numbers(file);
     numbers.insert(numbers.end(), of_file.begin(), of_file.end());
   }
-  const auto n = static_cast<double>(numbers.size());
-  config.mean = std::accumulate(numbers.begin(), numbers.end(), 0.0) / n;
-  double squares = 0;
-  for (const double number : numbers) squares += (number - config.mean) * (number - config.mean);
-  config.stddev = squares > 0 ? std::sqrt(squares / n) : 1;
+  set_mean_and_stddev(config, std::move(numbers));
   return config;
 }
 
