@@ -35,9 +35,10 @@ AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(
   if (!std::filesystem::create_directory(name, error)) {
     throw DataError(concatenate(path, ": cannot create it: ", error ? error.message() : name + " is in the way"));
   }
+  temporary_.created(name);
   handle_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
+  if (handle_.number() < 0) throw_system_error(path, "open the new directory");
   check<DataError>(mark_in_use(handle_, name), path, ": cannot create it: ", name, " was removed");
-  temporary_.created(std::move(name));
 }
 
 void AtomicDirectory::commit() {

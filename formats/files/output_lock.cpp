@@ -1,6 +1,7 @@
 #include "formats/files/output_lock.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <utility>
@@ -26,6 +27,25 @@ std::string holder_of(int file) {
   return is_known ? concatenate(" (process ", range.l_pid, ")") : "";
 }
 
+// Opens the lock file, which another user may have made; those who may write here may lock it. Nothing if there is none
+// and none can be made, so that nothing else can be written here, either.
+Descriptor open_lock(const std::string& name, const std::string& path) {
+  constexpr int mode = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+  Descriptor file(::open(name.c_str(), mode | O_CREAT, 0666), name);
+  if (file.number() >= 0) {
+    static_cast<void>(::fchmod(file.number(), 0666));  // whatever the umask
+    return file;
+  }
+  // In directories like /tmp, O_CREAT opens no file of another user.
+  if (errno == EACCES) file = Descriptor(::open(name.c_str(), mode), name);
+  if (file.number() >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EROFS) return file;
+  check<DataError>(
+      errno != EACCES && errno != EPERM, path, ": ", name,
+      " belongs to another user, whose run may be writing this file; wait until it ends, remove that file if "
+      "there is no such run, or use another name");
+  throw_system_error(path, "open its lock " + name);
+}
+
 }  // namespace
 
 std::string lock_file(const std::string& path) {
@@ -37,7 +57,7 @@ OutputLock::OutputLock(const std::string& path) {
   constexpr int most_attempts = 100;
   const Creating creating;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666), name);
+    Descriptor file = open_lock(name, path);
     if (file.number() < 0) return;
     struct flock range = whole_file();
     if (::fcntl(file.number(), F_SETLK, &range) != 0) {

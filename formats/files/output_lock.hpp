@@ -18,8 +18,9 @@ std::string lock_file(const std::string& path);
 // machine, and file systems without locks not at all.
 class OutputLock {
  public:
-  // Throws DataError if another process has the lock, and names it if it is on this machine. If no lock can be made,
-  // for lack of permission or support, there is none; errors are reported when the file is written.
+  // Throws DataError if another process has the lock, and names it if it is on this machine, or if that cannot be
+  // known: the lock is another user's who lets nobody else open it. If no lock can be made, for lack of permission to
+  // write in the directory or of support, there is none; errors are reported when the file is written.
   explicit OutputLock(const std::string& path);
 
  private:

@@ -54,13 +54,10 @@ std::string folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path().string() : ".";
 }
 
-// The target of a temporary name, ".NAME.tmp.PID" or ".NAME.tmp.PID.ATTEMPT"; "" for other names.
-std::string_view target_of(std::string_view name) {
-  const std::size_t at = name.rfind(temporary_mark);
-  if (!name.starts_with('.') || at == name.npos || at < 2) return "";
-  const std::string_view numbers = name.substr(at + temporary_mark.size());
-  const bool is_numbers = !numbers.empty() && numbers.find_first_not_of("0123456789.") == numbers.npos;
-  return is_numbers ? name.substr(1, at - 1) : "";
+// Neither allocates nor opens anything, but for directories: a process that has no descriptors left can remove a file.
+void remove_file_or_directory(const std::string& path) {
+  std::error_code ignored;
+  if (::unlink(path.c_str()) != 0) std::filesystem::remove_all(path, ignored);
 }
 
 void remove_if_abandoned(const std::filesystem::path& path) {
@@ -69,7 +66,7 @@ void remove_if_abandoned(const std::filesystem::path& path) {
   const int mode = is_directory ? O_RDONLY | O_DIRECTORY : O_RDWR;  // NFS locks only what is open for writing
   const Descriptor file(::open(path.c_str(), mode | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), path.string());
   if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
-    std::filesystem::remove_all(path, ignored);
+    remove_file_or_directory(path.string());
   }
 }
 
@@ -87,6 +84,19 @@ std::string hidden_name(const std::string& target, std::string_view ending) {
   return (path.parent_path() / concatenate(".", shortened(path.filename().string()), ending)).string();
 }
 
+std::string_view target_of_temporary(std::string_view name) {
+  const std::size_t at = name.rfind(temporary_mark);
+  if (!name.starts_with('.') || at == name.npos || at < 2) return "";
+  const std::string_view numbers = name.substr(at + temporary_mark.size());
+  const bool is_numbers = !numbers.empty() && numbers.find_first_not_of("0123456789.") == numbers.npos;
+  return is_numbers ? name.substr(1, at - 1) : "";
+}
+
+bool is_named_like_temporary(std::string_view name, const std::string& target) {
+  const std::string_view of = target_of_temporary(name);
+  return !of.empty() && of == shortened(std::filesystem::path(target).filename().string());
+}
+
 std::string temporary_name(const std::string& target) {
   return hidden_name(target, concatenate(temporary_mark, ::getpid()));
 }
@@ -99,7 +109,7 @@ void remove_abandoned(const std::string& folder, const std::function<bool(std::s
   std::error_code end;
   for (std::filesystem::directory_iterator entry(folder, end), none; !end && entry != none; entry.increment(end)) {
     const std::string name = entry->path().filename().string();
-    const std::string_view target = target_of(name);
+    const std::string_view target = target_of_temporary(name);
     if (!target.empty() && is_target(target)) remove_if_abandoned(entry->path());
   }
 }
@@ -132,8 +142,7 @@ void Temporary::renamed() {
 
 Temporary::~Temporary() {
   if (path_.empty()) return;
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+  remove_file_or_directory(path_);
   forget();
 }
 

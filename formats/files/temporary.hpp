@@ -45,6 +45,11 @@ std::string hidden_name(const std::string& target, std::string_view ending);
 // The temporary name of a file or directory: ".NAME.tmp.PID" in the same directory.
 std::string temporary_name(const std::string& target);
 
+// The name of the target of ".NAME.tmp.PID" or ".NAME.tmp.PID.ATTEMPT"; "" for other names.
+std::string_view target_of_temporary(std::string_view name);
+// Whether a file of this name beside the target is taken for one that a killed writer of the target left.
+bool is_named_like_temporary(std::string_view name, const std::string& target);
+
 // Marks an open temporary file or directory as in use until the descriptor is closed, by a lock (flock) that ends with
 // the process. Returns false if it was removed just before by a program that found it abandoned. On file systems
 // without locks it is not marked, and no program removes it.

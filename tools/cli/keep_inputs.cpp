@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "formats/files/atomic_file.hpp"
 #include "formats/heddle/ensemble_file.hpp"
 #include "formats/heddle/task_file.hpp"
 #include "formats/huggingface/foreign_model.hpp"
@@ -53,6 +54,24 @@ void append_named_by(const std::string& file, std::vector<std::string>& files) {
   }
 }
 
+// Whether a command that writes the output takes the input, or a directory that it is in, for one that a killed writer
+// left, and removes it.
+bool would_be_removed(const std::string& input, const std::string& output) {
+  if (input.empty() || input == "-" || output.empty() || output == "-") return false;
+  std::error_code error;
+  std::filesystem::path target = formats::follow_links(output);
+  if (!target.has_filename()) target = target.parent_path();
+  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  for (std::filesystem::path part = std::filesystem::absolute(input, error).lexically_normal();
+       part.has_relative_path(); part = part.parent_path()) {
+    if (formats::is_named_like_temporary(part.filename().string(), target.string()) &&
+        std::filesystem::equivalent(part.parent_path(), folder, error)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<std::string> files_read(const std::vector<std::string>& named, const Arguments& arguments) {
@@ -73,16 +92,21 @@ std::vector<std::string> files_read(const std::vector<std::string>& named, const
 void keep_inputs(const std::vector<std::string>& named, const std::vector<std::string>& outputs,
                  const Arguments& arguments) {
   std::error_code absent;
+  const std::vector<std::string> inputs = files_read(named, arguments);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     for (std::size_t j = 0; j < i; ++j) {
       check<UsageError>(!same_name(outputs[i], outputs[j]), outputs[i],
                         ": is named as two different outputs; give one of them another name");
     }
+    for (const std::string& input : inputs) {
+      check<UsageError>(!would_be_removed(input, outputs[i]), input, ": is named like a temporary file of ", outputs[i],
+                        ", which writing removes; rename it");
+    }
     if (!std::filesystem::exists(outputs[i], absent)) continue;  // nothing can be lost
     check<UsageError>(
         !is_standard_input(outputs[i]), outputs[i],
         ": refusing to overwrite the input, which is read from standard input; give the result another name");
-    for (const std::string& input : files_read(named, arguments)) {
+    for (const std::string& input : inputs) {
       check<UsageError>(!same_file(input, outputs[i]), outputs[i], ": refusing to overwrite the input ", input,
                         "; give the result another name");
     }
