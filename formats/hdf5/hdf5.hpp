@@ -28,7 +28,8 @@ class Object {
   std::string where() const { return source_->where(); }       // "model.h5: /weights"
   const FileName& file() const { return source_->file(); }
 
-  std::vector<std::string> attribute_names() const;  // in alphabetical order
+  std::vector<std::string> attribute_names() const;                                   // in alphabetical order
+  const std::vector<Attribute>& attributes() const { return source_->attributes(); }  // by name
   bool has_attribute(const std::string& name) const { return source_->find_attribute(name) != nullptr; }
   // T is bool, Index, double or std::string (UTF-8 without NUL). Throws DataError when absent or of another type.
   template <class T>
@@ -59,6 +60,10 @@ class Dataset : public Object {
   template <class T>
   void read(Index first, Index count, std::span<T> elements) const {
     read_rows(dtype_of<T>(), first, count, std::as_writable_bytes(elements));
+  }
+  // The same as bytes, whatever the elements are.
+  void read_bytes(Index first, Index count, std::span<std::byte> bytes) const {
+    read_rows(dtype(), first, count, bytes);
   }
 
  private:

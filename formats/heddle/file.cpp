@@ -50,11 +50,13 @@ const InputFile& InputFile::expect(FileKind expected) const {
 Provenance InputFile::provenance() const {
   ProvenanceTable table;
   const hdf5::Group group = root_.group("provenance");
-  // A step has many times the memory of its row; files that people make have some tens.
-  constexpr Index most_steps = 20000;
+  // A step or an input takes some hundred bytes of memory, and of a file that heddle made more than these, since each
+  // input has a hash and three numbers there.
+  constexpr Index always = 20000, bytes_per_row = 16;
+  const Index most = std::max(always, root_.file().size / bytes_per_row);
   const Index steps = group.dataset("command_line").size(), inputs = group.group("inputs").dataset("role").size();
-  check<DataError>(std::max(steps, inputs) <= most_steps, group.where(), ": ", steps, " steps with ", inputs,
-                   " inputs are more than a history of ", most_steps);
+  check<DataError>(std::max(steps, inputs) <= most, group.where(), ": ", steps, " steps with ", inputs,
+                   " inputs are more than a file of ", root_.file().size, " bytes can describe");
   load_fields(group, table);
   return from_table(table, group.where());
 }

@@ -10,7 +10,7 @@
 #include <unordered_map>
 
 #include "formats/files/checksum.hpp"
-#include "formats/heddle/file.hpp"
+#include "formats/heddle/content.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
@@ -43,21 +43,21 @@ std::string quote(std::string_view word) {
   return quoted + "'";
 }
 
-// The same for steps that are equal.
+// The same for steps that are equal, and for no others.
 std::string key_of(const ProvenanceStep& step) {
   std::string key = step.command_line + '\0' + step.created_by + '\0' + step.created_at;
   for (const ProvenanceInput& input : step.inputs) {
     key += concatenate('\0', input.role, '\0', input.name, '\0', input.size, '\0', input.xxh128, '\0', input.made_by);
   }
-  return key;
+  return checksum_of(key.data(), key.size());
 }
 
 // Adds the steps of an input and returns the index of the one that made it.
 Index merge(Provenance& provenance, const Provenance& made) {
   std::vector<Index> places;
-  std::unordered_map<std::string, Index> known;
-  for (const ProvenanceStep& step : provenance.earlier) {
-    known.emplace(key_of(step), static_cast<Index>(known.size()));
+  std::unordered_map<std::string, Index>& known = provenance.places;
+  for (std::size_t i = known.size(); i < provenance.earlier.size(); ++i) {
+    known.emplace(key_of(provenance.earlier[i]), static_cast<Index>(i));
   }
   const auto take_over = [&](ProvenanceStep step) {
     for (ProvenanceInput& input : step.inputs) {
@@ -138,7 +138,9 @@ void add_input(Provenance& provenance, const std::string& role, const std::strin
   const FileChecksum checksum = checksum_file(path);
   ProvenanceInput input{role, readable_path(path), checksum.size, checksum.xxh128};
   if (looks_like_hdf5(path)) {
-    const Provenance made = InputFile(path).provenance();
+    const InputFile file(path);
+    input.content = content_checksum(file);
+    const Provenance made = file.provenance();
     add_input(provenance, std::move(input), &made);
   } else {
     add_input(provenance, std::move(input));
@@ -150,6 +152,10 @@ void add_input(Provenance& provenance, ProvenanceInput input, const Provenance* 
   provenance.own.inputs.push_back(std::move(input));
 }
 
+bool same_content(const ProvenanceInput& a, const ProvenanceInput& b) {
+  return a.xxh128 == b.xxh128 || (!a.content.empty() && a.content == b.content);
+}
+
 std::string describe(const Provenance& provenance) {
   std::string text;
   Index number = 1;
@@ -157,7 +163,24 @@ std::string describe(const Provenance& provenance) {
   return text + describe_step(provenance.own, number);
 }
 
+namespace {
+
+// At most so many bytes, cut where characters begin.
+std::string without_middle(const std::string& text, std::size_t longest) {
+  if (text.size() <= longest) return text;
+  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80; };
+  const std::string mark = " ... ";
+  std::size_t first = (longest - mark.size()) / 2, last = text.size() - first;
+  while (first > 0 && continues(first)) --first;
+  while (last < text.size() && continues(last)) ++last;
+  return text.substr(0, first) + mark + text.substr(last);
+}
+
+}  // namespace
+
 ProvenanceTable to_table(const Provenance& provenance) {
+  constexpr std::size_t largest_column = std::size_t{16} << 20, least_line = 1024;  // bytes
+  const std::size_t longest = std::max(least_line, largest_column / (provenance.earlier.size() + 1));
   ProvenanceTable table;
   const auto add = [&](const ProvenanceStep& step) {
     for (const ProvenanceInput& input : step.inputs) {
@@ -167,8 +190,9 @@ ProvenanceTable to_table(const Provenance& provenance) {
       table.inputs.size.push_back(input.size);
       table.inputs.xxh128.push_back(input.xxh128);
       table.inputs.made_by.push_back(input.made_by);
+      table.inputs.content.push_back(input.content);
     }
-    table.command_line.push_back(step.command_line);
+    table.command_line.push_back(without_middle(step.command_line, longest));
     table.created_by.push_back(step.created_by);
     table.created_at.push_back(step.created_at);
   };
@@ -182,7 +206,8 @@ Provenance from_table(const ProvenanceTable& table, const std::string& where) {
   const std::size_t steps = table.command_line.size(), rows = inputs.step.size();
   check<DataError>(steps > 0 && table.created_by.size() == steps && table.created_at.size() == steps &&
                        inputs.role.size() == rows && inputs.name.size() == rows && inputs.size.size() == rows &&
-                       inputs.xxh128.size() == rows && inputs.made_by.size() == rows,
+                       inputs.xxh128.size() == rows && inputs.made_by.size() == rows &&
+                       (inputs.content.empty() || inputs.content.size() == rows),
                    where, ": columns of different lengths");
   std::vector<ProvenanceStep> all(steps);
   for (std::size_t i = 0; i < steps; ++i) {
@@ -192,8 +217,9 @@ Provenance from_table(const ProvenanceTable& table, const std::string& where) {
     check<DataError>(inputs.step[i] >= 0 && inputs.step[i] < static_cast<Index>(steps) && inputs.made_by[i] >= -1 &&
                          inputs.made_by[i] < inputs.step[i],
                      where, ": input ", i, " belongs to no step");
-    all[static_cast<std::size_t>(inputs.step[i])].inputs.push_back(
-        {inputs.role[i], inputs.name[i], inputs.size[i], inputs.xxh128[i], inputs.made_by[i]});
+    all[static_cast<std::size_t>(inputs.step[i])].inputs.push_back({inputs.role[i], inputs.name[i], inputs.size[i],
+                                                                    inputs.xxh128[i], inputs.made_by[i],
+                                                                    inputs.content.empty() ? "" : inputs.content[i]});
   }
   Provenance provenance;
   provenance.own = std::move(all.back());

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "libcore/base/real.hpp"
@@ -12,11 +13,12 @@
 namespace heddle::formats {
 
 struct ProvenanceInput {
-  std::string role;    // "text", "tokenizer", "train", "valid", …
-  std::string name;    // as the command had it; "-" for standard input
-  Index size = 0;      // bytes
-  std::string xxh128;  // of the whole file
-  Index made_by = -1;  // the step that made it, an index into Provenance::earlier; -1 where heddle did not
+  std::string role;       // "text", "tokenizer", "train", "valid", …
+  std::string name;       // as the command had it; "-" for standard input
+  Index size = 0;         // bytes
+  std::string xxh128;     // of the whole file
+  Index made_by = -1;     // the step that made it, an index into Provenance::earlier; -1 where heddle did not
+  std::string content{};  // content_checksum() of a heddle file; "" for others
   bool operator==(const ProvenanceInput&) const = default;
 };
 
@@ -31,8 +33,13 @@ struct ProvenanceStep {
 struct Provenance {
   std::vector<ProvenanceStep> earlier;  // each after the steps that made its inputs, none twice
   ProvenanceStep own;                   // what made the file itself
-  bool operator==(const Provenance&) const = default;
+  // Where earlier steps are, by their hash; add_input() keeps it, so that many inputs take linear time.
+  std::unordered_map<std::string, Index> places{};
+  bool operator==(const Provenance& other) const { return earlier == other.earlier && own == other.own; }
 };
+
+// Whether both were the same to the command that read them: the same bytes or, of heddle files, the same content.
+bool same_content(const ProvenanceInput& a, const ProvenanceInput& b);
 
 // "heddle 0.1.0"
 std::string created_by();
@@ -70,6 +77,7 @@ struct ProvenanceInputTable {
   std::vector<Index> size;
   std::vector<std::string> xxh128;
   std::vector<Index> made_by;
+  std::vector<std::string> content;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -79,6 +87,8 @@ struct ProvenanceInputTable {
     visitor(Field("size", "bytes"), self.size);
     visitor(Field("xxh128", "XXH3-128 of the whole input"), self.xxh128);
     visitor(Field("made_by", "the step that made the input, or -1"), self.made_by);
+    visitor(Field("content", "hash of what the input holds, provenance and history aside, if heddle made it"),
+            self.content);
   }
 };
 
@@ -95,6 +105,7 @@ struct ProvenanceTable {
   }
 };
 
+// Of many steps, command lines that would make the column too large have their middle left out.
 ProvenanceTable to_table(const Provenance& provenance);
 // Throws DataError where the columns do not fit together; `where` says for the message what was read.
 Provenance from_table(const ProvenanceTable& table, const std::string& where);

@@ -355,8 +355,7 @@ std::size_t most_memory(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE(
-    "HDF5 reader: the columns of a history take memory together as its file may, and a provenance has few steps") {
+TEST_CASE("HDF5 reader: the columns of a history, and those of a provenance, take memory together as their file may") {
   const TemporaryFolder folder;
   const std::string path = written_file(folder, [](hdf5::OutputGroup root) {
     hdf5::OutputGroup history = root.create_group("history");
@@ -375,11 +374,41 @@ TEST_CASE(
   CHECK(testing::peak_memory(read) < most_memory(path));
 
   Provenance long_story = start_provenance("end");
-  for (int i = 0; i < 20'001; ++i) long_story.earlier.push_back({std::to_string(i), "heddle", "now", {}});
+  for (int i = 0; i < 400'000; ++i) long_story.earlier.push_back({"x", "heddle", "now", {}});
   const std::string story = folder.file("story.h5");
   OutputFile(story, FileKind::tensors).commit(long_story);
-  CHECK(
-      contains(message_of([&] { InputFile(story).provenance(); }), "/provenance: 20002 steps with 0 inputs are more"));
+  const auto read_story = [&] { InputFile(story).provenance(); };
+  CHECK(contains(message_of(read_story), "/provenance: 400001 steps with 0 inputs are more than a file of "));
+  CHECK(testing::peak_memory(read_story) < most_memory(story));
+}
+
+TEST_CASE("HDF5 reader: files made from very many inputs can be read, and become inputs in linear time") {
+  const TemporaryFolder folder;
+  constexpr int many = 30'000;
+  const auto written = [&](const char* name, const Provenance& provenance) {
+    OutputFile(folder.file(name), FileKind::tensors).commit(provenance);
+    return InputFile(folder.file(name)).provenance();
+  };
+  Provenance of_texts = start_provenance("tokenize " + std::string(300'000, 'x'));
+  for (int i = 0; i < many; ++i) {
+    add_input(of_texts, {"text", std::to_string(i), 1, checksum_of(&i, sizeof i)});
+  }
+  CHECK(written("texts.h5", of_texts) == of_texts);
+  Provenance of_files =
+      start_provenance("pretrain " + std::string(100'000, 'x') + " \xc3\xa4 " + std::string(200'000, 'y'));
+  for (int i = 0; i < many; ++i) {
+    Provenance one = start_provenance("tokenize " + std::to_string(i));
+    add_input(one, {"text", std::to_string(i), 1, checksum_of(&i, sizeof i)});
+    add_input(of_files, {"train", std::to_string(i), 1, checksum_of(&i, sizeof i)}, &one);
+  }
+  const Provenance read = written("files.h5", of_files);
+  CHECK(read.earlier == of_files.earlier);
+  CHECK(read.own.inputs == of_files.own.inputs);
+  // The column of command lines is as wide as its longest.
+  CHECK(read.own.command_line.starts_with("pretrain xxx"));
+  CHECK(read.own.command_line.ends_with("yyy"));
+  CHECK(contains(read.own.command_line, "x ... y"));
+  CHECK(std::filesystem::file_size(folder.file("files.h5")) < 64'000'000);
 }
 
 TEST_CASE("HDF5 writer: columns of very many rows are written so that they can be read, however alike they are") {

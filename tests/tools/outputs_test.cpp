@@ -34,9 +34,11 @@ struct Outputs : SmallCorpus {
     }
     return lines;
   }
-  Outcome with_fault(const std::string& command, const std::string& fault) const {
-    return run("LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=" + fault + " sh -c 'exec " + command + "'");
+  Outcome with_fault(const std::string& command, const std::string& fault, const std::string& file = "") const {
+    return run("LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT=" + fault +
+               (file.empty() ? "" : " HEDDLE_FAULT_FILE=" + file) + " sh -c 'exec " + command + "'");
   }
+  std::string files(const std::string& pattern) const { return must("LC_ALL=C ls -d " + pattern).out; }
 };
 
 }  // namespace
@@ -204,6 +206,200 @@ TEST_CASE("outputs: a best model that cannot be written ends training with the l
   CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
   CHECK(corpus.history("m.h5") == corpus.history("whole.h5"));
   CHECK(corpus.logged("log.jsonl") == corpus.logged("whole.jsonl"));
+}
+
+TEST_CASE("outputs: an output that cannot be written leaves a checkpoint, and the same command writes it") {
+  const Outputs corpus;
+  // The best model is that of an early step, the loss of others is higher.
+  const std::string command =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 5 --checkpoint-every never --steps 30 "
+      "--learning-rate 0.5 --ema-decay 0.5 --select best" +
+      tiny_shape;
+  corpus.must(command + "-o whole.h5");
+  corpus.must(command + "--keep 1 -o kept.h5");
+  const nlohmann::json history = corpus.history("whole.h5");
+  bool is_written = false;
+  for (int call = 1; !is_written; ++call) {
+    REQUIRE(call < 12);
+    corpus.must("rm -f m.*");
+    const Outcome failed = corpus.with_fault(command + "-o m.h5", "rename:" + std::to_string(call) + ":28");
+    CHECK(failed.status == 1);
+    CHECK(lines_in(failed.err) == 1);
+    is_written = contains(failed.err, "m.h5: cannot replace: No space left on device; m.checkpoint.h5 holds step 30") &&
+                 !contains(failed.err, "best-");
+    CHECK_FALSE(corpus.exists("m.h5"));
+    CHECK(corpus.exists("m.checkpoint.h5"));
+    CHECK(corpus.leftovers() == 0);
+    // The checkpoint is of the last step, not of the best one.
+    if (is_written) CHECK(corpus.weights("m.checkpoint.h5") == corpus.weights("kept.step-30.h5"));
+    corpus.must(command + "-o m.h5");
+    CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+    CHECK(corpus.history("m.h5") == history);
+    CHECK(corpus.files("m.*") == "m.h5\n");
+  }
+}
+
+TEST_CASE("outputs: fine-tuning that cannot write its output leaves a checkpoint, too") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o base.h5");
+  write_file(corpus.path("task.tsv"), "good\tthe cat sees\nbad\ta dog forgets\n");
+  const std::string command = "finetune -q --threads 1 --from base.h5 --train task.tsv --steps 4 ";
+  corpus.must(command + "-o whole.h5");
+  const Outcome failed = corpus.with_fault(command + "-o m.h5", "rename:1:28");
+  CHECK(failed.status == 1);
+  CHECK(contains(failed.err, "m.h5: cannot replace: No space left on device; m.checkpoint.h5 holds step 4"));
+  corpus.must(command + "-o m.h5");
+  CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+  CHECK(corpus.files("m.*") == "m.h5\n");
+}
+
+TEST_CASE("outputs: while a checkpoint cannot be read, nothing that it may refer to is removed") {
+  const Outputs corpus;
+  const std::string command =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --checkpoint-every 5 --steps 40" +
+      tiny_shape;
+  corpus.must(command + "-o whole.h5");
+  // Every moment at which the run opens its checkpoint, and too many open files then (EMFILE), or an error of the disk.
+  for (int open = 1;; ++open) {
+    REQUIRE(open < 60);
+    CAPTURE(open);
+    corpus.must("rm -f m.*");
+    const std::string fault = "open:" + std::to_string(open) + (open % 2 == 0 ? ":5" : ":24");
+    const Outcome first = corpus.with_fault(command + "--max-time 0.001s -o m.h5", fault, "m.checkpoint.h5");
+    REQUIRE((first.status == 75 || first.status == 1));
+    const Outcome second = corpus.with_fault(command + "-o m.h5", fault, "m.checkpoint.h5");
+    CAPTURE(second.err);
+    REQUIRE((second.status == 0 || second.status == 1));
+    if (second.status == 1) corpus.must(command + "-o m.h5");
+    CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+    if (second.status == 0 && first.status == 75 && open > 25) break;
+  }
+  // An output that cannot be read may be the finished model.
+  const std::string bytes = read_file(corpus.path("m.h5"));
+  const Outcome unread = corpus.with_fault(command + "-o m.h5", "open:0:13", "m.h5");
+  CHECK(unread.status == 1);
+  CHECK(contains(unread.err, "m.h5: cannot "));
+  CHECK(read_file(corpus.path("m.h5")) == bytes);
+}
+
+TEST_CASE("outputs: files that are named like a run's own, and are not, stay") {
+  const Outputs corpus;
+  const std::string command =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --steps 20 -o m.h5 " + tiny_shape;
+  corpus.must(quick + "--steps 2 -o other.h5");
+  corpus.must("cp other.h5 m.best-7.h5; cp train.txt m.best-400.h5; cp train.h5 m.step-3.h5; mkdir m.best-8.h5");
+  corpus.must(command);
+  corpus.must(command + "--restart --keep 1 --steps 10 || rm m.step-3.h5");
+  corpus.must("cmp other.h5 m.best-7.h5 && cmp train.txt m.best-400.h5 && test -d m.best-8.h5");
+  corpus.must("cp train.txt m.step-3.h5");
+  corpus.kept("m.step-3.h5", command + "--restart --keep 2", "m.step-3.h5: is named like a checkpoint that this run");
+  corpus.must("rm m.step-3.h5; cp train.txt m.best-10.h5; rm m.h5");
+  corpus.kept("m.best-10.h5", command, "m.best-10.h5: is named like a best model of this run, and is none");
+  corpus.must(command + "--select last");
+  // What a killed run left goes with the next.
+  corpus.must("rm -r m.*");
+  CHECK(corpus.with_fault(command, "rename:2:kill").status == 137);
+  CHECK(corpus.files("m.*") == "m.best-10.h5\n");
+  corpus.must(command + "--eval-every 20");
+  CHECK(corpus.files("m.*") == "m.h5\n");
+}
+
+TEST_CASE("outputs: the checkpoint that --resume names is an input, and the best model that goes with it") {
+  const Outputs corpus;
+  const std::string command = "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10" + tiny_shape;
+  corpus.must(command + "--steps 20 --keep 1 -o m.h5");
+  const std::string checkpoint = "m.step-20.h5", best = corpus.must("ls m.best-*").out;
+  const std::string says = "refusing to overwrite the input ";
+  for (const std::string& file : {checkpoint, best.substr(0, best.size() - 1)}) {
+    corpus.kept(file, command + "--steps 30 --resume " + checkpoint + " -o other.h5 --log " + file, says + file);
+    corpus.kept(file, command + "--steps 30 --resume " + checkpoint + " -o " + file, says + file);
+  }
+  corpus.must(command + "--steps 30 --resume " + checkpoint + " --keep 1 -o m.h5");
+}
+
+TEST_CASE("outputs: an input that is named like a temporary file of the output is not removed") {
+  const Outputs corpus;
+  corpus.must("cp train.txt .t.h5.tmp.123; mkdir .t.h5.tmp.45; cp train.txt .t.h5.tmp.45/text; mkdir sub");
+  const std::string tokenize = "tokenize -q -t tokenizer.h5 -o t.h5 ";
+  const std::string says = ": is named like a temporary file of t.h5, which writing removes; rename it";
+  corpus.kept(".t.h5.tmp.123", tokenize + ".t.h5.tmp.123", ".t.h5.tmp.123" + says);
+  corpus.kept(".t.h5.tmp.45/text", tokenize + ".t.h5.tmp.45/text", ".t.h5.tmp.45/text" + says);
+  corpus.kept(".t.h5.tmp.45/text", "cd .t.h5.tmp.45 && tokenize -q -t ../tokenizer.h5 -o ../t.h5 text",
+              "text: is named like a temporary file of ../t.h5");
+  corpus.must("mv .t.h5.tmp.123 sub && " + tokenize + "sub/.t.h5.tmp.123");
+  corpus.must("cp train.h5 .m.best-3.h5.tmp.9; cp train.h5 .m.h5.tmp.9");
+  corpus.kept(".m.best-3.h5.tmp.9", "pretrain --train .m.best-3.h5.tmp.9 --steps 2 -o m.h5" + tiny_shape,
+              ".m.best-3.h5.tmp.9: is named like a checkpoint");
+  corpus.kept(".m.h5.tmp.9", "pretrain --train .m.h5.tmp.9 --steps 2 -o m.h5" + tiny_shape, "like a temporary file of");
+}
+
+TEST_CASE("outputs: a lock that another user made holds, too") {
+  const Outputs corpus;
+  const std::string command = quick + "--steps 1000000 --checkpoint-every 1 -o m.h5";
+  // Opening the lock of another user is refused, first with O_CREAT, then in any way.
+  const std::string second = "LD_PRELOAD='" HEDDLE_FAULTS "' HEDDLE_FAULT_FILE=.m.h5.lock HEDDLE_FAULT=open:";
+  const Outcome outcome =
+      corpus.run(watching + command + " & run=$!\nawait $run 'test -e m.checkpoint.h5'\nstat -c %a .m.h5.lock; " +
+                 second + "1:13 sh -c '" + quick + "--steps 2 -o m.h5'; echo $?; " + second + "0:13 sh -c '" + quick +
+                 "--steps 2 -o m.h5'; echo $?; kill -KILL $run; wait $run");
+  CHECK(outcome.out == "666\n1\n1\n");
+  CHECK(contains(outcome.err, "m.h5: another run is writing this file"));
+  CHECK(contains(outcome.err, "m.h5: .m.h5.lock belongs to another user, whose run may be writing this file"));
+}
+
+TEST_CASE("outputs: what is beside an output has its permissions, and no more") {
+  const Outputs corpus;
+  const std::string command =
+      "umask 022; pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --checkpoint-every 1 "
+      "--keep 2 --steps 1000000 --max-time 0.5s --restart -o m.h5" +
+      tiny_shape;
+  CHECK(corpus.run(command).status == 75);
+  CHECK(corpus.must("stat -c %a m.* | sort -u").out == "644\n");
+  corpus.must("rm m.*; cp train.h5 m.h5; chmod 600 m.h5");
+  CHECK(corpus.run(command).status == 75);
+  CHECK(lines_in(corpus.files("m.*")) >= 4);
+  CHECK(corpus.must("stat -c %a m.* | sort -u").out == "600\n");
+}
+
+TEST_CASE("outputs: a piece with a tab is one field of a table") {
+  const Outputs corpus;
+  corpus.must(
+      "tokenize -q --train --vocab-size 300 --special-tokens $'[A\\tB]' -o t.h5 train.txt && "
+      "tokenize -q -t t.h5 -o t.tokens.h5 train.txt && pretrain -q --threads 1 --train t.tokens.h5 --steps 1 -o "
+      "t.m.h5" +
+      tiny_shape);
+  corpus.must("inspect embed t.m.h5 --text $'a[A\\tB]' -o x.tsv");
+  for (const std::string& line : lines_of(read_file(corpus.path("x.tsv")))) {
+    if (!line.empty()) CHECK(std::ranges::count(line, '\t') == 32);
+  }
+  CHECK(contains(read_file(corpus.path("x.tsv")), "[A\\tB]\t"));
+}
+
+TEST_CASE("outputs: a run reads more files than programs may usually have open") {
+  const Outputs corpus;
+  corpus.must("for i in $(seq 80); do ln train.h5 part.$i.h5; done");
+  const std::string command =
+      "pretrain -q --threads 1 --train $(ls part.* | paste -sd,) --steps 2 -o m.h5" + tiny_shape;
+  corpus.must("ulimit -Sn 64; " + command);
+  corpus.refused("ulimit -n 64; rm m.h5; " + command, 1, "Too many open files; raise the limit (ulimit -n)");
+}
+
+TEST_CASE("outputs: options given very often, and files of options without an end, are read in no time") {
+  const Outputs corpus;
+  std::string lines;
+  for (int i = 0; i < 20'000; ++i) lines += "train = train.h5\n";
+  write_file(corpus.path("long.ini"), lines);
+  corpus.must("ulimit -t 10; pretrain --config long.ini --print-config > /dev/null");
+  corpus.refused("ulimit -v 4000000; pretrain --config /dev/zero", 1, "/dev/zero: larger than ");
+}
+
+TEST_CASE("outputs: without a free descriptor, what was begun is removed") {
+  const Outputs corpus;
+  corpus.must(quick + "--steps 2 -o model.h5");
+  const Outcome folder = corpus.with_fault("convert -q model.h5 -o hf/", "open:1:24", ".hf.tmp");
+  CHECK(folder.status == 1);
+  CHECK(contains(folder.err, "hf/: cannot open the new directory: Too many open files"));
+  CHECK(corpus.leftovers() == 0);
 }
 
 TEST_CASE("outputs: a folder in the place of the checkpoint is found before the first step") {

@@ -539,6 +539,49 @@ TEST_CASE("running: a new run reports which other one it replaces") {
                  "m.h5: train.h5 has changed since its run began; " + replaced));
 }
 
+TEST_CASE("running: tokens that were made again are the same input, however they are stored") {
+  const Runs corpus;
+  const std::string command =
+      "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 10 --steps 20" + tiny_model;
+  corpus.must(command + "-o whole.h5");
+  REQUIRE(corpus.run(command + "--max-time 0.001s -o m.h5").status == 75);
+  corpus.must(
+      "export SOURCE_DATE_EPOCH=1800000000; tokenize -q --train --vocab-size 300 -o tokenizer.h5 train.txt; "
+      "tokenize -q -t tokenizer.h5 -o train.h5 --compress train.txt; tokenize -q -t tokenizer.h5 -o valid.h5 "
+      "valid.txt");
+  corpus.must(command + "-o m.h5");
+  CHECK(corpus.weights("m.h5") == corpus.weights("whole.h5"));
+  corpus.must(command + "-o whole.h5");  // is finished
+  // Other tokens are others.
+  REQUIRE(corpus.run(command + "--max-time 0.001s -o n.h5").status == 75);
+  corpus.must("cp train.h5 good.h5; { cat train.txt; echo more; } | tokenize -q -t tokenizer.h5 -o train.h5");
+  corpus.refused(command + "-o n.h5", 1, "n.checkpoint.h5: train.h5 has changed since its run began");
+  // So is another tokenizer with the same ids.
+  corpus.must(
+      "tokenize -q --train --vocab-size 280 -o small.h5 train.txt; tokenize -q -t small.h5 -o train.h5 train.txt");
+  corpus.refused(command + "-o n.h5", 1, "train.h5");
+}
+
+TEST_CASE("running: no model that computes no finite loss is written, with or without an evaluation") {
+  const Runs corpus;
+  const std::string wild =
+      "pretrain -q --threads 1 --train train.h5 --layers 1 --width 16 --heads 2 --context 16 --batch-size 4 "
+      "--optimizer sgd --clip-norm none --schedule constant --warmup 0 --learning-rate 900 --weight-decay 100 "
+      "--checkpoint-every 1 --restart -o wild.h5 --steps ";
+  long diverged = 0;
+  for (long steps = 1; steps <= 8; ++steps) {
+    CAPTURE(steps);
+    const Outcome outcome = corpus.run("rm -f wild.*; " + wild + std::to_string(steps));
+    CHECK((outcome.status == 0 || outcome.status == 3));
+    CHECK(corpus.exists("wild.h5") == (outcome.status == 0));
+    diverged += outcome.status == 3 ? 1 : 0;
+    for (const std::string& file : lines_of(corpus.must("ls wild.*h5 2> /dev/null; true").out)) {
+      CHECK(corpus.run("inspect evaluate " + file + " train.h5").status == 0);
+    }
+  }
+  CHECK(diverged > 0);
+}
+
 TEST_CASE("running: an input that is named like a kept checkpoint is not lost") {
   const Runs corpus;
   corpus.must("cp train.h5 m.step-5.h5");

@@ -80,9 +80,7 @@ int main(int argc, char** argv) {
     }
     check_usage(options, arguments);
     take_seed(options.control, options.output, arguments);
-    std::vector<std::string> inputs{options.from, options.tokenizer, validation(options.valid).file};
-    for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
-    return train(options, defaults_of(options, arguments), inputs, arguments,
-                 [&] { return std::make_unique<Finetuning>(options, arguments); });
+    return train(options, defaults_of(options, arguments), {options.train, {options.from, options.tokenizer}},
+                 arguments, [&] { return std::make_unique<Finetuning>(options, arguments); });
   });
 }

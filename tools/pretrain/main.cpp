@@ -44,9 +44,7 @@ int main(int argc, char** argv) {
         "or, with -t tokenizer.h5, the text itself");
     if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
     take_seed(options.control, options.output, arguments);
-    std::vector<std::string> inputs{validation(options.valid).file, options.tokenizer};
-    for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
-    return train(options, pretraining_defaults(arguments), inputs, arguments,
+    return train(options, pretraining_defaults(arguments), {options.train, {options.tokenizer}}, arguments,
                  [&] { return std::make_unique<Pretraining>(options, arguments); });
   });
 }

@@ -1,5 +1,7 @@
 #include "tools/training/claimed_outputs.hpp"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "formats/files/atomic_file.hpp"
@@ -25,26 +27,38 @@ void check_writable(const std::string& path) {
   const formats::AtomicFile attempt(path);
 }
 
+// The files beside an output hold what it holds, so they get no more permissions than one that is there.
+void limit_permissions(const std::string& path) {
+  constexpr mode_t others = 077;
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  const mode_t mask = ::umask(others);
+  ::umask(mask | (~status.st_mode & others));
+}
+
 }  // namespace
 
 void check_file_output(const std::string& output) {
   check<UsageError>(output != "-", "-o needs a file: a training run keeps its checkpoint beside it");
 }
 
-void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs,
-                   const cli::Arguments& arguments) {
+void check_outputs(const TrainingOutputs& outputs, const TrainingInputs& inputs, const cli::Arguments& arguments) {
   const auto& [output, log, keep] = outputs;
   check_file_output(output);
-  if (output.empty()) return cli::keep_inputs(inputs, {log}, arguments);
+  std::vector<std::string> all = inputs.named;
+  all.insert(all.end(), inputs.resumed.begin(), inputs.resumed.end());
+  if (output.empty()) return cli::keep_inputs(all, {log}, arguments);
   const std::string checkpoint = checkpoint_path(output);
-  cli::keep_inputs(inputs, {output, checkpoint, formats::lock_file(output), formats::lock_file(checkpoint), log},
+  cli::keep_inputs(all, {output, checkpoint, formats::lock_file(output), formats::lock_file(checkpoint), log},
                    arguments);
-  std::vector<std::string> others = cli::files_read(inputs, arguments);
+  std::vector<std::string> others = cli::files_read(inputs.named, arguments);
   others.push_back(log);
   check_checkpoint_names(output, others, keep > 0);
 }
 
 ClaimedOutputs::ClaimedOutputs(const TrainingOutputs& outputs) {
+  limit_permissions(outputs.output);
+  limit_permissions(checkpoint_path(outputs.output));
   check_writable(outputs.output);
   output_.emplace(outputs.output);
   check_writable(checkpoint_path(outputs.output));

@@ -19,10 +19,15 @@ struct TrainingOutputs {
 // Throws UsageError for standard output.
 void check_file_output(const std::string& output);
 
+// All files that a training run reads, but for what these bring with them (cli::files_read()).
+struct TrainingInputs {
+  std::vector<std::string> named;    // by options
+  std::vector<std::string> resumed;  // files_to_resume(): kept checkpoints, which --keep may remove once they are read
+};
+
 // Throws UsageError for an output that is no file, for outputs that are inputs or the same file, and for an input or a
 // log that is named like a checkpoint.
-void check_outputs(const TrainingOutputs& outputs, const std::vector<std::string>& inputs,
-                   const cli::Arguments& arguments);
+void check_outputs(const TrainingOutputs& outputs, const TrainingInputs& inputs, const cli::Arguments& arguments);
 
 // The outputs of one run. While this object exists, no other run can write them.
 class ClaimedOutputs {

@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "formats/archives/hdf5_archive.hpp"
+#include "formats/heddle/content.hpp"
+#include "libcore/base/system_error.hpp"
 #include "tools/training/checkpoints.hpp"
 #include "tools/training/training_files.hpp"
 
@@ -42,11 +44,12 @@ formats::ModelFile open_trained(const std::string& path) {
 }
 
 std::optional<formats::ModelFile> open_if_finished(const std::string& path) {
-  std::error_code absent;
-  if (!fs::is_regular_file(path, absent)) return std::nullopt;
+  if (!fs::is_regular_file(status_of(path))) return std::nullopt;
   try {
     formats::ModelFile file = open_trained(path);
     if (file.has_part("run")) return file;
+  } catch (const SystemError&) {
+    throw;
   } catch (const DataError&) {  // another file, or a damaged one
   }
   return std::nullopt;
@@ -59,6 +62,8 @@ std::string difference(const formats::ModelFile& file, const CheckSameRun& check
     return "";
   } catch (const UsageError& error) {
     return error.what();
+  } catch (const SystemError&) {
+    throw;
   } catch (const DataError& error) {
     return error.what();
   }
@@ -81,8 +86,7 @@ RunStart find_start(const std::string& output, const RunControl& control, const 
   const std::string own = checkpoint_path(output);
   const bool resumes_own = names_own(control, output);
   if (!control.resume.empty() && !resumes_own) open_to_resume(control.resume);  // which must exist
-  std::error_code absent;
-  const bool interrupted = !control.restart && !output.empty() && fs::exists(own, absent);
+  const bool interrupted = !control.restart && !output.empty() && fs::exists(status_of(own));
   RunStart start;
   if (!control.restart && !(resumes_own && interrupted)) {
     if (auto finished = open_if_finished(output)) {
@@ -132,6 +136,29 @@ formats::ModelFile open_to_resume(const std::string& path) {
   return file;
 }
 
+std::optional<training::TrainingState> progress_in(const std::string& path, Contents contents) {
+  if (!fs::is_regular_file(status_of(path)) || !formats::looks_like_hdf5(path)) return std::nullopt;
+  const formats::FileKind kind = formats::kind_of(path);
+  if (kind != formats::FileKind::model && kind != formats::FileKind::adapter) return std::nullopt;
+  const formats::ModelFile file(path, kind);
+  if (contents == Contents::best) {
+    return file.has_part("best") ? std::optional(file.part<training::TrainingState>("best")) : std::nullopt;
+  }
+  return file.has_training() ? std::optional(progress_of(file)) : std::nullopt;
+}
+
+std::vector<std::string> files_to_resume(const RunControl& control, const std::string& output) {
+  if (control.resume.empty() || names_own(control, output)) return {};
+  std::vector<std::string> files{control.resume};
+  try {
+    if (const auto progress = progress_in(control.resume, Contents::checkpoint)) {
+      files.push_back(best_of_checkpoint(control.resume, progress->best_step));
+    }
+  } catch (const DataError&) {  // opening it to resume will say what is wrong
+  }
+  return files;
+}
+
 training::TrainingState progress_of(const formats::ModelFile& file) {
   training::TrainingState progress;
   formats::load_fields(record_group(file).group("progress"), progress);
@@ -139,9 +166,8 @@ training::TrainingState progress_of(const formats::ModelFile& file) {
 }
 
 std::optional<formats::ModelFile> find_resumed(const RunControl& control, const std::string& output) {
-  std::error_code absent;
   if (control.resume.empty()) return std::nullopt;
-  if (fs::exists(control.resume, absent)) return open_to_resume(control.resume);
+  if (fs::exists(status_of(control.resume))) return open_to_resume(control.resume);
   return open_if_finished(output);
 }
 
@@ -169,6 +195,7 @@ void take_seed(const RunControl& control, const std::string& output, cli::Argume
 void write_record(formats::ModelWriter& writer, const RunRecord& record, Contents contents,
                   const std::vector<formats::NamedTensor>& tensors) {
   if (contents == Contents::checkpoint) writer.training(record, tensors);
+  if (contents == Contents::best) writer.part("best", record.progress);
   if (contents == Contents::result) writer.part("run", record);
 }
 
@@ -198,15 +225,14 @@ void check_may_resume(const RunSpec& now, const RunRecord& then, const std::stri
 }
 
 void add_checkpoint_input(formats::Provenance& provenance, const RunControl& control, const std::string& output) {
-  std::error_code absent;
   if (control.resume.empty()) return;
-  if (!names_own(control, output) && fs::exists(control.resume, absent)) {
+  if (!names_own(control, output) && fs::exists(status_of(control.resume))) {
     formats::add_input(provenance, checkpoint_role, control.resume);
     return;
   }
   // The checkpoint that this run began with, which --keep may have removed since.
-  const std::string own = fs::exists(checkpoint_path(output), absent) ? checkpoint_path(output) : output;
-  if (!fs::is_regular_file(own, absent)) return;
+  const std::string own = fs::exists(status_of(checkpoint_path(output))) ? checkpoint_path(output) : output;
+  if (!fs::is_regular_file(status_of(own))) return;
   for (formats::ProvenanceInput input : inputs_of(open_trained(own).file().provenance(), checkpoint_role)) {
     input.made_by = -1;
     if (names_own(control, output) || input.name == formats::readable_path(control.resume)) {
@@ -227,26 +253,32 @@ std::string option_of(const std::string& role) {
 
 }  // namespace
 
+std::string input_difference(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role) {
+  const auto before = inputs_of(file.file().provenance(), role), here = inputs_of(now, role);
+  for (std::size_t i = 0; i < std::max(before.size(), here.size()); ++i) {
+    if (i >= here.size()) return concatenate("its run reads ", before[i].name, " (", role, "), too");
+    if (i >= before.size()) return concatenate("its run does not read ", here[i].name, " (", role, ")");
+    if (!formats::same_content(before[i], here[i])) {
+      return before[i].name == here[i].name
+                 ? concatenate(here[i].name, " has changed since its run began")
+                 : concatenate("its run reads ", before[i].name, ", and ", here[i].name, " is another file");
+    }
+    if (before[i].xxh128 != here[i].xxh128) {  // then the checksums of elements were compared
+      formats::check_elements(formats::InputFile(formats::path_of_readable(here[i].name)));
+    }
+    if (before[i].role != here[i].role) {
+      return concatenate("its run reads ", before[i].name, " as '", before[i].role, "', and ", here[i].name,
+                         " is given as '", here[i].role, "'");
+    }
+  }
+  return "";
+}
+
 void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role,
                       Found found) {
-  const auto before = inputs_of(file.file().provenance(), role), here = inputs_of(now, role);
-  const std::string& path = file.file().path();
-  const std::string advice =
-      concatenate("; give the same ", option_of(role),
-                  found == Found::own ? ", or --restart to start over" : ", or leave --resume out to start a new run");
-  for (std::size_t i = 0; i < std::max(before.size(), here.size()); ++i) {
-    check<DataError>(i < here.size(), path, ": its run reads ", before[std::min(i, before.size() - 1)].name, " (", role,
-                     "), too", advice);
-    check<DataError>(i < before.size(), path, ": its run does not read ", here[std::min(i, here.size() - 1)].name, " (",
-                     role, ")", advice);
-    check<DataError>(before[i].xxh128 == here[i].xxh128, path, ": ",
-                     before[i].name == here[i].name
-                         ? concatenate(here[i].name, " has changed since its run began")
-                         : concatenate("its run reads ", before[i].name, ", and ", here[i].name, " is another file"),
-                     advice);
-    check<DataError>(before[i].role == here[i].role, path, ": its run reads ", before[i].name, " as '", before[i].role,
-                     "', and ", here[i].name, " is given as '", here[i].role, "'", advice);
-  }
+  const std::string difference = input_difference(file, now, role);
+  check<DataError>(difference.empty(), file.file().path(), ": ", difference, "; give the same ", option_of(role),
+                   found == Found::own ? ", or --restart to start over" : ", or leave --resume out to start a new run");
 }
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "formats/heddle/model_file.hpp"
 #include "tools/cli/arguments.hpp"
@@ -54,6 +55,13 @@ formats::ModelFile open_to_resume(const std::string& path);
 // The training progress of a checkpoint or of a finished model.
 training::TrainingState progress_of(const formats::ModelFile& file);
 
+// The progress in a checkpoint, or in a best model so far; nothing for another file. Throws DataError for one that
+// cannot be read now, or is damaged.
+std::optional<training::TrainingState> progress_in(const std::string& path, Contents contents);
+
+// The files that --resume makes this run read, and does not own: the checkpoint and the best model that it refers to.
+std::vector<std::string> files_to_resume(const RunControl& control, const std::string& output);
+
 // How a command came to a file of an earlier run.
 enum class Found { own, by_resume };  // its output or own checkpoint; what --resume names
 inline Found found_by(const RunControl& control) {
@@ -89,8 +97,11 @@ void check_may_resume(const RunSpec& now, const RunRecord& then, const std::stri
 // Adds the checkpoint that the run begins with to its inputs: one of another run, or the inputs of its own checkpoint.
 void add_checkpoint_input(formats::Provenance& provenance, const RunControl& control, const std::string& output);
 
-// Throws DataError unless the inputs with this role ("train"; "train, weight 2" too) are identical, in content and
-// order, to those that the file was made from.
+// What differs between the inputs with this role ("train"; "train, weight 2" too) and those that the file was made
+// from, in content or order; "" if nothing does.
+std::string input_difference(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role);
+
+// Throws DataError for a difference.
 void check_same_input(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role,
                       Found found = Found::own);
 

@@ -81,7 +81,7 @@ void TrainingSession::resume(const RunStart& start, const RunRecord& record) {
   if (progress.best_step > 0 && spec_.selection.select == Select::best) {
     take_over_best(path, options_.output, progress.best_step);
     const std::string best = best_path(options_.output, progress.best_step);
-    if (!std::filesystem::exists(best, absent)) {
+    if (!std::filesystem::exists(status_of(best))) {
       check<DataError>(start.beginning == Beginning::resumed, best,
                        ": is missing; it was the best model so far of the run in ", path, "; --restart starts over");
       forget_best(best + ": is missing; it was the best model so far");
@@ -94,11 +94,8 @@ void TrainingSession::resume(const RunStart& start, const RunRecord& record) {
 }
 
 void TrainingSession::compare_validation(const formats::ModelFile& file, const formats::Provenance& now) {
-  try {
-    check_same_input(file, now, "valid");
-  } catch (const DataError&) {
-    forget_best("the validation data are not those of " + file.file().path());
-  }
+  if (input_difference(file, now, "valid").empty()) return;
+  forget_best("the validation data are not those of " + file.file().path());
 }
 
 void TrainingSession::forget_best(const std::string& reason) {
@@ -204,8 +201,12 @@ std::string TrainingSession::what_is_saved() const {
   return concatenate(checkpoint_path(options_.output), " holds step ", saved_step_);
 }
 
-void TrainingSession::save_checkpoint(const SaveModel& save) {
+void TrainingSession::save_last(const SaveModel& save) {
   if (is_finished() && options_.control.keep == 0) return;  // the output is written instead
+  save_checkpoint(save);
+}
+
+void TrainingSession::save_checkpoint(const SaveModel& save) {
   save(checkpoint_path(options_.output), Contents::checkpoint);
   saved_step_ = trainer_.state().step;
   last_save_ = std::chrono::steady_clock::now();
@@ -229,6 +230,14 @@ void TrainingSession::save_best(const SaveModel& save) {
   }
 }
 
+std::vector<TrainingSession::LastWeight> TrainingSession::last_weights() const {
+  std::vector<LastWeight> last;
+  for (const Parameter& parameter : objective_.parameters().all()) {
+    if (parameter.is_trained()) last.push_back({parameter.value(), parameter.value().copy()});
+  }
+  return last;
+}
+
 // Frozen weights are the same in all models of a run.
 void TrainingSession::read_best() const {
   const std::string path = best_path(options_.output, trainer_.state().best_step);
@@ -245,11 +254,28 @@ void TrainingSession::read_best() const {
   }
 }
 
+void TrainingSession::write_output(const SaveModel& save) {
+  const training::TrainingState& state = trainer_.state();
+  std::vector<LastWeight> last;
+  try {
+    if (spec_.selection.select == Select::best && state.best_step > 0 && state.best_step != state.step) {
+      last = last_weights();
+      read_best();
+    }
+    save(options_.output, Contents::result);
+  } catch (...) {
+    for (const LastWeight& weight : last) weight.parameter.assign(weight.value);
+    try {
+      if (saved_step_ < state.step) save_checkpoint(save);
+    } catch (const DataError&) {  // the first error is the one to report
+    }
+    throw;
+  }
+}
+
 // Wherever the process is killed here, the next run finds either a checkpoint, or the output and files to remove.
 void TrainingSession::finish(const SaveModel& save) {
-  const training::TrainingState& state = trainer_.state();
-  if (spec_.selection.select == Select::best && state.best_step > 0 && state.best_step != state.step) read_best();
-  save(options_.output, Contents::result);
+  write_output(save);
   remove_checkpoint(options_.output);
   remove_unused_best(options_.output);
 }
@@ -274,7 +300,7 @@ training::Hooks TrainingSession::hooks(const SaveModel& save) {
     progress_.update(static_cast<double>(state.step), static_cast<double>(trainer_.total_steps()),
                      "loss " + text_of(state.loss, 4));
   };
-  hooks.save_last = [this, save] { save_checkpoint(save); };
+  hooks.save_last = [this, save] { save_last(save); };
   hooks.save_best = [this, save] { save_best(save); };
   hooks.save_now = [this] { return checkpoint_is_due(); };
   hooks.stop = [this] { return cli::stop_requested() != 0 || time_is_over() || out_of_patience(); };
@@ -286,8 +312,15 @@ void TrainingSession::clear_earlier() const {
   const bool restarts = options_.control.restart;
   if (restarts) remove_checkpoint(options_.output);
   if (!is_new_) return;
-  if (options_.control.keep > 0) restarts ? remove_kept(options_.output) : check_none_kept(options_.output);
+  if (options_.control.keep > 0) {
+    if (restarts) remove_kept(options_.output);
+    check_none_kept(options_.output);
+  }
   remove_unused_best(options_.output);
+  if (spec_.selection.select != Select::best) return;
+  check_best_names(options_.output, [this](Index step) {
+    return step <= total_steps() && (step == total_steps() || step % trainer_.evaluation_interval() == 0);
+  });
 }
 
 int TrainingSession::run(const SaveModel& save) {

@@ -58,9 +58,17 @@ class TrainingSession {
   training::Hooks hooks(const SaveModel& save);
   void on_step(const training::StepRecord& record);
   void watch_plateau(Index step);
+  // A parameter and its value after the last step, while the best model is in its place.
+  struct LastWeight {
+    Tensor parameter, value;
+  };
+  std::vector<LastWeight> last_weights() const;
+  void save_last(const SaveModel& save);
   void save_checkpoint(const SaveModel& save);
   void save_best(const SaveModel& save);
   void read_best() const;
+  // If that fails, the checkpoint has the last step, so that the same command only writes the output.
+  void write_output(const SaveModel& save);
   void finish(const SaveModel& save);
   void keep_last() const;
   bool checkpoint_is_due() const;

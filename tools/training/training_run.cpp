@@ -132,9 +132,12 @@ Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& train
   return run.steps_done + dry_run(run, options.json, arguments).steps;
 }
 
-int train(const RunOptions& options, const RunSpec& defaults, const std::vector<std::string>& inputs,
-          const cli::Arguments& arguments, const std::function<std::unique_ptr<Trainee>()>& open) {
+int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const cli::Arguments& arguments,
+          const std::function<std::unique_ptr<Trainee>()>& open) {
   const TrainingOutputs outputs{options.output, options.log, options.control.keep};
+  TrainingInputs inputs{.named = files.others, .resumed = files_to_resume(options.control, options.output)};
+  inputs.named.push_back(validation(options.valid).file);
+  for (const TrainingFile& file : training_files(files.train)) inputs.named.push_back(file.path);
   check_outputs(outputs, inputs, arguments);
   if (options.dry_run) {
     const std::unique_ptr<Trainee> trainee = open();

@@ -94,9 +94,13 @@ class TrainingRun {
 // Prints what the run needs. Returns the steps that it has in all.
 Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments);
 
-// Checks what does not depend on the tool, and makes its run or dry run. `inputs` are the files that it reads. Returns
-// the exit status.
-int train(const RunOptions& options, const RunSpec& defaults, const std::vector<std::string>& inputs,
-          const cli::Arguments& arguments, const std::function<std::unique_ptr<Trainee>()>& open);
+// The files that a tool's own options name: those of --train, and others.
+struct RunFiles {
+  std::vector<std::string> train, others;
+};
+
+// Checks what does not depend on the tool, and makes its run or dry run. Returns the exit status.
+int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const cli::Arguments& arguments,
+          const std::function<std::unique_ptr<Trainee>()>& open);
 
 }  // namespace heddle
