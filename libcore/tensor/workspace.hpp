@@ -16,9 +16,12 @@ class Workspace {
   T* get(Index count) {
     const auto bytes = static_cast<std::size_t>(count) * sizeof(T);
     if (bytes > size_) {
-      size_ = (bytes + page - 1) / page * page;
-      memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, size_)));
+      const std::size_t size = (bytes + page - 1) / page * page;
+      memory_.reset();
+      size_ = 0;  // until there is memory again: the caller may go on after the error
+      memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, size)));
       check<DataError>(memory_ != nullptr, "out of memory");
+      size_ = size;
     }
     return reinterpret_cast<T*>(memory_.get());
   }

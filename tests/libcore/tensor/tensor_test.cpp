@@ -11,6 +11,7 @@
 #include "libcore/tensor/matmul.hpp"
 #include "libcore/tensor/pool.hpp"
 #include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workspace.hpp"
 #include "support/on_threads.hpp"
 
 using namespace heddle;
@@ -174,3 +175,17 @@ TEST_CASE("math: vectorisable functions agree with the library") {
   CHECK(math::exp(-1000.0f) == 0.0f);
   CHECK(std::isfinite(math::exp(1000.0f)));
 }
+
+#ifndef HEDDLE_SANITIZED  // which ends the program instead
+TEST_CASE("workspace: after memory that cannot be had, there is memory again") {
+  Workspace workspace;
+  workspace.get<Real>(10)[9] = 1;
+  for (int again = 0; again < 2; ++again) {  // the second time, too
+    CHECK_THROWS_AS(workspace.get<Real>(Index{1} << 55), DataError);
+  }
+  Real* const room = workspace.get<Real>(20);
+  REQUIRE(room != nullptr);
+  room[19] = 2;
+  CHECK(room[19] == 2);
+}
+#endif
