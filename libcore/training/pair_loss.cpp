@@ -60,8 +60,8 @@ models::Sequences sequences_of(std::span<const data::FramedPair> pairs) {
   return sequences;
 }
 
-Variable translation_loss(const models::SequenceToSequence& model, std::span<const data::FramedPair> pairs,
-                          const Pass& pass, double divisor, double label_smoothing) {
+Variable pair_loss(const models::SequenceToSequence& model, std::span<const data::FramedPair> pairs, const Pass& pass,
+                   double divisor, double label_smoothing) {
   const models::Sequences sequences = sequences_of(pairs);
   const Targets targets = targets_of(pairs, sequences.ids.shape[1]);
   const Variable hidden = ops::gather_rows(model.target_hidden(sequences, pass), targets.rows);

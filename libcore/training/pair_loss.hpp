@@ -18,8 +18,8 @@ models::Sequences sequences_of(std::span<const data::FramedPair> pairs);
 
 // -mean log p(y_t | y_<t, x) over the tokens of the targets, in nats, recorded when recording: [1].
 // divisor: targets of the whole step; 0 means of these pairs.
-Variable translation_loss(const models::SequenceToSequence& model, std::span<const data::FramedPair> pairs,
-                          const Pass& pass, double divisor, double label_smoothing);
+Variable pair_loss(const models::SequenceToSequence& model, std::span<const data::FramedPair> pairs, const Pass& pass,
+                   double divisor, double label_smoothing);
 
 // What stands around the texts of the model's pairs. source_tokenizer: null where both sides have one.
 data::PairFrames pair_frames(const models::SequenceToSequence& model, const text::Tokenizer& tokenizer,

@@ -44,8 +44,7 @@ MicroBatch Translate::batch(Index first, Index count) const {
   return {counts, [this, pairs = std::move(pairs)](const Pass& pass, const Counts& step) {
             Pass of_pairs = pass;  // the pairs of a step have different random numbers
             of_pairs.first_sample *= groups_.largest();
-            return translation_loss(translator_, pairs, of_pairs, static_cast<double>(step.targets),
-                                    options_.label_smoothing);
+            return pair_loss(translator_, pairs, of_pairs, static_cast<double>(step.targets), options_.label_smoothing);
           }};
 }
 

@@ -5,7 +5,7 @@
 
 #include "libcore/base/printable.hpp"
 #include "tools/classify/prediction_file.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 
 namespace heddle {
@@ -28,7 +28,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
   check<UsageError>(!(options.evaluate && options.raw),
                     "--raw reads text without tags, which --evaluate has nothing to compare with");
   if (options.evaluate && options.output != "-") (void)prediction_format(options.output);
-  cli::keep_inputs({options.base, options.baseline}, {options.output}, arguments);
+  cli::protect_inputs({options.base, options.baseline}, {options.output}, arguments);
 }
 
 void refuse_unused(Task task, const ClassifyOptions& options, const cli::Arguments& arguments) {

@@ -11,10 +11,10 @@
 #include "formats/hdf5/hdf5.hpp"
 #include "libcore/tensor/context.hpp"
 #include "tools/cli/completion.hpp"
+#include "tools/cli/given_settings.hpp"
 #include "tools/cli/help.hpp"
 #include "tools/cli/options.hpp"
 #include "tools/cli/streams.hpp"
-#include "tools/cli/variables.hpp"
 
 namespace heddle::cli {
 

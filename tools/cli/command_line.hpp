@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/given_settings.hpp"
 #include "tools/cli/options.hpp"
-#include "tools/cli/variables.hpp"
 
 namespace heddle::cli {
 

@@ -9,7 +9,7 @@
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/convert/model_conversion.hpp"
@@ -72,7 +72,7 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
                  const cli::Arguments& arguments) {
   check<UsageError>(!options.output.empty(), "-o FILE is missing: the file to write");
   check<UsageError>(options.output != "-", "the result cannot go to standard output; name a file with -o");
-  cli::keep_inputs({options.base}, {options.output}, arguments);
+  cli::protect_inputs({options.base}, {options.output}, arguments);
   check<UsageError>(options.average == (inputs.size() > 1) || arguments.given("split"),
                     options.average ? "--average takes at least two models"
                                     : "one file at a time; --average makes "

@@ -7,8 +7,8 @@
 
 #include "formats/heddle/ensemble_file.hpp"
 #include "libcore/base/values.hpp"
-#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/model_files.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/tasks/data_warnings.hpp"
@@ -48,7 +48,7 @@ void check_ensemble_usage(const FinetuneOptions& options, const std::vector<std:
   check<UsageError>(!options.output.empty(), "-o FILE is missing: the ensemble file to write");
   std::vector<std::string> inputs = models;
   inputs.push_back(options.valid);
-  cli::keep_inputs(inputs, {options.output}, arguments);
+  cli::protect_inputs(inputs, {options.output}, arguments);
 }
 
 formats::Provenance provenance_of(const std::vector<std::string>& models, const FinetuneOptions& options,

@@ -3,8 +3,8 @@
 #include <ostream>
 
 #include "formats/heddle/task_file.hpp"
-#include "tools/cli/keep_inputs.hpp"
 #include "tools/cli/model_files.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/generate/continue_texts.hpp"
 #include "tools/generate/fill_texts.hpp"
@@ -94,7 +94,7 @@ int main(int argc, char** argv) {
     const std::string file = arguments.given("prompt") ? "" : arguments.input_or_usage("FILE").front();
     const std::string path = arguments.operand("MODEL");
     const std::vector<std::string> files = cli::model_files(path);
-    cli::keep_inputs({options.base, options.evaluate}, {options.output}, arguments);
+    cli::protect_inputs({options.base, options.evaluate}, {options.output}, arguments);
     if (options.score) {
       score(files, options, file, arguments);
       return;

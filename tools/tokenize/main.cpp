@@ -1,5 +1,5 @@
 // tokenize: trains tokenizers; converts text to token ids and back.
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/tokenize/modes.hpp"
@@ -49,7 +49,7 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
   }
   if (options.decode) refuse({"invalid"}, arguments, " is only for encoding text");
   if (options.train || options.decode) refuse({"special"}, arguments, " is for text that becomes ids only");
-  cli::keep_inputs({options.tokenizer, options.source_tokenizer}, {options.output}, arguments);
+  cli::protect_inputs({options.tokenizer, options.source_tokenizer}, {options.output}, arguments);
 }
 
 void tokenize(cli::Arguments& arguments) {

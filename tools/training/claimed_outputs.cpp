@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "formats/files/atomic_file.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/training/checkpoints.hpp"
 
 namespace heddle {
@@ -47,10 +47,10 @@ void check_outputs(const TrainingOutputs& outputs, const TrainingInputs& inputs,
   check_file_output(output);
   std::vector<std::string> all = inputs.named;
   all.insert(all.end(), inputs.resumed.begin(), inputs.resumed.end());
-  if (output.empty()) return cli::keep_inputs(all, {log}, arguments);
+  if (output.empty()) return cli::protect_inputs(all, {log}, arguments);
   const std::string checkpoint = checkpoint_path(output);
-  cli::keep_inputs(all, {output, checkpoint, formats::lock_file(output), formats::lock_file(checkpoint), log},
-                   arguments);
+  cli::protect_inputs(all, {output, checkpoint, formats::lock_file(output), formats::lock_file(checkpoint), log},
+                      arguments);
   std::vector<std::string> others = cli::files_read(inputs.named, arguments);
   others.push_back(log);
   check_checkpoint_names(output, others, keep > 0);

@@ -7,7 +7,7 @@
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/models/presets.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/inspect/answer.hpp"
 #include "tools/inspect/cost/cost_report.hpp"
 #include "tools/inspect/cost/quantity.hpp"
@@ -130,7 +130,7 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
   check<UsageError>(!plan.has_machines() || !(plan.work.tokens == 0 && plan.work.days == 0),
                     "a run on such machines needs --tokens or --days");
   options.check("costs", {".svg", ".png", ".pdf", ".tsv"});
-  if (!options.output.empty()) cli::keep_inputs({}, {options.output}, arguments);
+  if (!options.output.empty()) cli::protect_inputs({}, {options.output}, arguments);
 }
 
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,

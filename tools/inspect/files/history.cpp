@@ -9,7 +9,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/base/values.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/cli/version.hpp"
@@ -172,7 +172,7 @@ void check_usage(const cli::Arguments& arguments, const HistoryOptions& options)
       Picture::is_name(options.output) || is_page_name(options.output) || options.output.ends_with(".tsv"),
       options.output, ": a history is written into files that end in .svg, .png, .pdf, .html or .tsv");
   check<UsageError>(!options.json && !options.jsonl, "-o writes a picture, a page or a table; leave --json out");
-  cli::keep_inputs({}, {options.output}, arguments);
+  cli::protect_inputs({}, {options.output}, arguments);
 }
 
 void history(const cli::Arguments& arguments, const HistoryOptions& options) {

@@ -8,7 +8,7 @@
 #include "libcore/analysis/kernel_shapes.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/inspect/shapes/scheme_alone.hpp"
 #include "tools/inspect/shapes/shape_tables.hpp"
 #include "tools/inspect/shapes/stacks.hpp"
@@ -417,7 +417,7 @@ int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
                       " is of positions; give --scheme NAME");
   }
   options.check("kernels", table_files);
-  cli::keep_inputs({options.choice.base}, {path}, arguments);
+  cli::protect_inputs({options.choice.base}, {path}, arguments);
   KernelSubjects subjects(arguments, options);
   const KernelShapes shapes(subjects, options);
   std::vector<std::string> heading{

@@ -7,7 +7,7 @@
 
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/inspect/shapes/scheme_alone.hpp"
 #include "tools/inspect/shapes/shape_tables.hpp"
@@ -258,7 +258,7 @@ int show(const PositionSubject& subject, const cli::Arguments& arguments, const 
 
 int show_model(const cli::Arguments& arguments, const PositionsOptions& options) {
   const std::string path = arguments.operand("MODEL");
-  cli::keep_inputs({options.choice.base}, {options.output}, arguments);
+  cli::protect_inputs({options.choice.base}, {options.output}, arguments);
   const ModelStack stack(path, "inspect positions", options.choice);
   const std::optional<Index> context = stack.view.context;
   const Index count = options.count > 0 ? options.count : std::min(usual_count, context.value_or(usual_count));

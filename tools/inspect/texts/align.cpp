@@ -6,12 +6,12 @@
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/inspect/answer.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
-#include "tools/inspect/texts/attention_output.hpp"
+#include "tools/inspect/texts/attention_export.hpp"
 #include "tools/inspect/texts/attention_report.hpp"
 #include "tools/inspect/texts/attention_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
@@ -126,7 +126,7 @@ void write_hdf5(const Alignment& alignment, const cli::Arguments& arguments, con
 
 void check_usage(const cli::Arguments& arguments, const AlignOptions& options) {
   options.check("alignments", {".svg", ".png", ".pdf", ".tsv", ".h5"});
-  cli::keep_inputs({options.base}, {options.output}, arguments);
+  cli::protect_inputs({options.base}, {options.output}, arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.

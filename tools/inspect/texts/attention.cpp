@@ -3,12 +3,12 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/inspect/answer.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
-#include "tools/inspect/texts/attention_output.hpp"
+#include "tools/inspect/texts/attention_export.hpp"
 #include "tools/inspect/texts/attention_page.hpp"
 #include "tools/inspect/texts/attention_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
@@ -127,7 +127,7 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   check<UsageError>((path.empty() && !options.json) || !arguments.given("top"),
                     "--top is for what is printed for people; leave it out, or -o and --json");
   check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
-  cli::keep_inputs({options.base}, {path}, arguments);
+  cli::protect_inputs({options.base}, {path}, arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.

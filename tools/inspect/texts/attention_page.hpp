@@ -1,4 +1,4 @@
-// The interactive page of attention weights. attention.js reads its data.
+// The interactive page of attention weights. pages/attention/main.js reads its data.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/drawing/terminal.hpp"
@@ -296,7 +296,7 @@ void write_surprise_page(const Scored& scored, const std::string& path) {
 void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& options) {
   const auto& [output, json, jsonl] = options.answer;
   options.answer.check_usage(options.table, "surprise is");
-  if (!output.empty()) cli::keep_inputs({options.base}, {output}, arguments);
+  if (!output.empty()) cli::protect_inputs({options.base}, {output}, arguments);
   const formats::LoadedModel loaded = formats::load_language_model(arguments.operand("MODEL"), options.base);
   GivenTexts given = options.given;
   const bool pairs = loaded.model->as<models::SequenceToSequence>() != nullptr;

@@ -9,7 +9,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/base/values.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/drawing/terminal.hpp"
@@ -193,7 +193,7 @@ void write_tokens_page(const Cut& cut, const std::string& path) {
 void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   const auto& [output, json, jsonl] = options.answer;
   options.answer.check_usage(options.table, "tokens are");
-  if (!output.empty()) cli::keep_inputs({}, {output}, arguments);
+  if (!output.empty()) cli::protect_inputs({}, {output}, arguments);
   const std::string name = arguments.operand("TOKENIZER");
   const text::Tokenizer tokenizer = formats::load_tokenizer(name);
   Cut cut{tokenizer, name, {}};

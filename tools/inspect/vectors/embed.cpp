@@ -6,7 +6,7 @@
 #include "formats/heddle/embedding_file.hpp"
 #include "formats/heddle/load_model.hpp"
 #include "libcore/analysis/embed.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/token_text.hpp"
@@ -231,7 +231,7 @@ void check_usage(const cli::Arguments& arguments, const EmbedOptions& options) {
                     ": the ending asks for HDF5, and --json for JSON; give -o another ending");
   check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"),
                     output, ": vectors can only be written to .tsv and .h5 files");
-  cli::keep_inputs({options.base}, {output}, arguments);
+  cli::protect_inputs({options.base}, {output}, arguments);
 }
 
 void embed(const cli::Arguments& arguments, const EmbedOptions& options) {

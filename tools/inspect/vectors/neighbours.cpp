@@ -7,7 +7,7 @@
 #include "libcore/analysis/embed.hpp"
 #include "libcore/analysis/nearest.hpp"
 #include "libcore/base/printable.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/token_text.hpp"
 #include "tools/inspect/vectors/vector_map.hpp"
@@ -141,7 +141,7 @@ void neighbours(const cli::Arguments& arguments, const NeighboursOptions& option
   if (!options.output.empty()) {
     check_map_name(options.output);
     check<UsageError>(!options.json, "-o writes a map; leave --json out");
-    cli::keep_inputs({options.base}, {options.output}, arguments);
+    cli::protect_inputs({options.base}, {options.output}, arguments);
   }
   const NeighbourSearch search(model, options.base);
   std::vector<WordNeighbours> all;

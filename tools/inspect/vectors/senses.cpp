@@ -12,7 +12,7 @@
 #include "libcore/base/values.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/metrics/classification.hpp"
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/vectors/vector_map.hpp"
@@ -263,7 +263,7 @@ void check_usage(const cli::Arguments& arguments, const SensesOptions& options) 
   check_map_name(options.output);
   check<UsageError>(!options.json && !options.jsonl && !options.evaluate,
                     "-o writes a map; leave --json, --jsonl and --evaluate out");
-  cli::keep_inputs({options.base}, {options.output}, arguments);
+  cli::protect_inputs({options.base}, {options.output}, arguments);
 }
 
 // Of the examples, and of the words of FILE if there is one.

@@ -1,4 +1,4 @@
-#include "tools/cli/keep_inputs.hpp"
+#include "tools/cli/protect_inputs.hpp"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -89,8 +89,8 @@ std::vector<std::string> files_read(const std::vector<std::string>& named, const
   return files;
 }
 
-void keep_inputs(const std::vector<std::string>& named, const std::vector<std::string>& outputs,
-                 const Arguments& arguments) {
+void protect_inputs(const std::vector<std::string>& named, const std::vector<std::string>& outputs,
+                    const Arguments& arguments) {
   std::error_code absent;
   const std::vector<std::string> inputs = files_read(named, arguments);
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -15,7 +15,7 @@ std::vector<std::string> files_read(const std::vector<std::string>& named, const
 // Throws UsageError if an output is the same file, under any name, as one that is read, which writing would destroy, or
 // as another output; or if an input has the name of a temporary file that writing the output would remove. Empty paths,
 // "-" and files that do not exist are ignored. named: those that options name.
-void keep_inputs(const std::vector<std::string>& named, const std::vector<std::string>& outputs,
-                 const Arguments& arguments);
+void protect_inputs(const std::vector<std::string>& named, const std::vector<std::string>& outputs,
+                    const Arguments& arguments);
 
 }  // namespace heddle::cli

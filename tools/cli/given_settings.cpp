@@ -1,4 +1,4 @@
-#include "tools/cli/variables.hpp"
+#include "tools/cli/given_settings.hpp"
 
 #include <algorithm>
 #include <boost/make_shared.hpp>

@@ -1,4 +1,4 @@
-#include "tools/inspect/texts/attention_output.hpp"
+#include "tools/inspect/texts/attention_export.hpp"
 
 #include <charconv>
 #include <cmath>
