@@ -33,6 +33,7 @@ ForeignArchitecture bart_architecture() {
   return {.model_type = "bart",
           .arch = models::EncoderDecoderConfig::kind_name,
           .tensors = bart_tensors(),
+          .fields = bart_fields(),
           .read_config = read_bart,
           .write_config = write_bart};
 }

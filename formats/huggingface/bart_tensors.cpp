@@ -68,6 +68,30 @@ TensorNames bart_tensors() {
   return names;
 }
 
+std::vector<std::string_view> bart_fields() {
+  return {"is_encoder_decoder",
+          "normalize_before",
+          "add_final_layer_norm",
+          "normalize_embedding",
+          "static_position_embeddings",
+          "decoder_layers",
+          "encoder_layers",
+          "d_model",
+          "encoder_attention_heads",
+          "decoder_attention_heads",
+          "encoder_ffn_dim",
+          "decoder_ffn_dim",
+          "vocab_size",
+          "max_position_embeddings",
+          "activation_function",
+          "dropout",
+          "tie_word_embeddings",
+          "scale_embedding",
+          "decoder_start_token_id",
+          "eos_token_id",
+          "forced_bos_token_id"};
+}
+
 models::EncoderDecoderConfig read_bart_config(const JsonNode& json, const TensorSet& tensors) {
   expect_fixed(json, {{"is_encoder_decoder", true}, {"normalize_before", false}, {"add_final_layer_norm", false}});
   models::EncoderDecoderConfig config;

@@ -7,6 +7,8 @@
 namespace heddle::formats {
 
 TensorNames bart_tensors();
+// The fields of config.json that they read.
+std::vector<std::string_view> bart_fields();
 
 // The fields that they share, with everything but positions and the norm of embeddings. Throws DataError.
 models::EncoderDecoderConfig read_bart_config(const JsonNode& json, const TensorSet& tensors);

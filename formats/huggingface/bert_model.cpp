@@ -37,6 +37,7 @@ ForeignArchitecture bert_architecture() {
   return {.model_type = "bert",
           .arch = models::EncoderConfig::kind_name,
           .tensors = bert_tensor_names(),
+          .fields = encoder_fields(),
           .read_config = read_bert,
           .write_config = write_bert};
 }

@@ -40,6 +40,13 @@ TensorNames encoder_tensors(const std::string& prefix, const MaskedHeadNames& he
   return names;
 }
 
+std::vector<std::string_view> encoder_fields() {
+  return {"num_hidden_layers", "hidden_size",         "num_attention_heads", "max_position_embeddings",
+          "intermediate_size", "vocab_size",          "type_vocab_size",     "hidden_act",
+          "layer_norm_eps",    "hidden_dropout_prob", "tie_word_embeddings", "position_embedding_type",
+          "is_decoder",        "add_cross_attention"};
+}
+
 models::EncoderConfig read_encoder_config(const JsonNode& json) {
   expect_fixed(json, {{"position_embedding_type", "absolute"}, {"is_decoder", false}, {"add_cross_attention", false}});
   models::EncoderConfig config = models::EncoderConfig::bert();

@@ -16,7 +16,9 @@ struct MaskedHeadNames {
 // The tensors of an encoder whose names begin with the prefix.
 TensorNames encoder_tensors(const std::string& prefix, const MaskedHeadNames& head);
 
-// The fields that they share. Throws DataError.
+// The fields of config.json that they share.
+std::vector<std::string_view> encoder_fields();
+// Throws DataError.
 models::EncoderConfig read_encoder_config(const JsonNode& json);
 nlohmann::ordered_json write_encoder_config(const models::EncoderConfig& config);
 

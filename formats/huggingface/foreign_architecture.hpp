@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "formats/huggingface/tensor_names.hpp"
@@ -19,6 +20,7 @@ struct ForeignArchitecture {
   std::string model_type;  // as config.json has it
   std::string arch;        // as heddle has it
   TensorNames tensors;
+  std::vector<std::string_view> fields;  // of config.json, that read_config reads
   // The configuration that config.json and the presence of tensors describe. Throws DataError that names what heddle
   // cannot express.
   models::ModelConfig (*read_config)(const JsonNode& config, const TensorSet& tensors);

@@ -11,6 +11,7 @@
 #include "formats/huggingface/foreign_tokenizer.hpp"
 #include "formats/huggingface/sequence_config.hpp"
 #include "formats/huggingface/sharded_safetensors.hpp"
+#include "formats/huggingface/side_files.hpp"
 #include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/models/model.hpp"
@@ -154,17 +155,20 @@ const char* torch_name(const std::vector<SafetensorOutput>& tensors) {
 }  // namespace
 
 std::vector<std::string> companion_files(const std::string& path) {
-  constexpr std::array<std::string_view, 13> names{
-      "config.json",  "tokenizer.json", "tokenizer_config.json",        "vocab.txt",  "vocab.json", "merges.txt",
-      "encoder.json", "vocab.bpe",      "model.safetensors.index.json", "source.spm", "target.spm", "target_vocab.json",
-      "spiece.model"};
+  constexpr std::array<std::string_view, 11> names{"tokenizer.json",
+                                                   "vocab.txt",
+                                                   "vocab.json",
+                                                   "merges.txt",
+                                                   "encoder.json",
+                                                   "vocab.bpe",
+                                                   "model.safetensors.index.json",
+                                                   "source.spm",
+                                                   "target.spm",
+                                                   "target_vocab.json",
+                                                   "spiece.model"};
   namespace fs = std::filesystem;
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return fs::path(path).extension() == ".txt" ? std::vector{fs::path(path).replace_filename(names[2]).string()}
-                                                : std::vector<std::string>();
-  }
-  std::vector<std::string> files;
+  std::vector<std::string> files = side_files_of(path);
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path file = entry->path();
     const bool is_read = file.extension() == ".safetensors" || std::ranges::count(names, file.filename().string()) > 0;
@@ -203,6 +207,9 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
   parts.tokenizer = std::move(tokenizers.target);
   if (parts.config.as<models::SourceConfig>() != nullptr) parts.source_tokenizer = std::move(tokenizers.source);
   check_tokenizers(path, config, parts);
+  const auto* const reader = parts.config.as<models::SourceConfig>();
+  check_side_files(path, config,
+                   {parts.tokenizer, text_end(parts.tokenizer), reader != nullptr ? reader->start_token : -1});
   parts.weights = from_foreign(architecture.tensors, stored.tensors, parameters, path);
   files.push_back(config_path(path));
   files.insert(files.end(), stored.files.begin(), stored.files.end());

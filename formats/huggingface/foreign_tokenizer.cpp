@@ -1,6 +1,5 @@
 #include "formats/huggingface/foreign_tokenizer.hpp"
 
-#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/gpt2_vocabulary.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
+#include "formats/huggingface/side_files.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
 #include "formats/huggingface/wordpiece_vocabulary.hpp"
 
@@ -30,15 +30,6 @@ Class class_of(const TokenizerModel& tokenizer) {
   if (tokenizer.kind != TokenizerKind::bpe || !tokenizer.cuts.empty()) return Class::fast;
   return tokenizer.classification >= 0 ? Class::roberta : Class::gpt2;
 }
-
-struct Role {
-  const char* name;  // in tokenizer_config.json
-  Index TokenizerModel::*id;
-};
-constexpr std::array token_roles{
-    Role{"unk_token", &TokenizerModel::unknown},        Role{"eos_token", &TokenizerModel::end_of_text},
-    Role{"cls_token", &TokenizerModel::classification}, Role{"sep_token", &TokenizerModel::separator},
-    Role{"mask_token", &TokenizerModel::mask},          Role{"pad_token", &TokenizerModel::padding}};
 
 Json tokenizer_config(const TokenizerModel& tokenizer) {
   static const std::map<Class, const char*> names{{Class::fast, "PreTrainedTokenizerFast"},

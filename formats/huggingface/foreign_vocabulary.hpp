@@ -19,6 +19,8 @@ struct ForeignVocabulary {
   text::TokenizerModel (*read)(const std::string& path);
   // The tokenizer of sources, where it is another one; read is of targets then.
   text::TokenizerModel (*read_source)(const std::string& path) = nullptr;
+  // The tokenizer classes, without "Fast", whose files these are; empty where the file says itself how text is cut.
+  std::vector<std::string_view> classes{};
 };
 
 // The format of a path, or null.

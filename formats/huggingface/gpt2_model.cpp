@@ -85,6 +85,9 @@ ForeignArchitecture gpt2_architecture() {
   return {.model_type = "gpt2",
           .arch = models::DecoderConfig::kind_name,
           .tensors = gpt2_tensor_names(),
+          .fields = {"scale_attn_weights", "scale_attn_by_inverse_layer_idx", "add_cross_attention", "n_layer",
+                     "n_embd", "n_head", "n_positions", "vocab_size", "n_inner", "activation_function",
+                     "layer_norm_epsilon", "resid_pdrop", "tie_word_embeddings", "eos_token_id"},
           .read_config = read_gpt2,
           .write_config = write_gpt2};
 }

@@ -4,13 +4,16 @@
 
 #include "formats/files/content_type.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
+#include "formats/huggingface/side_files.hpp"
 
 namespace heddle::formats {
 
 text::Tokenizer load_tokenizer(const std::string& path, Side side) {
   if (const ForeignVocabulary* format = find_foreign_vocabulary(path)) {
     const bool of_sources = side == Side::source && format->read_source != nullptr;
-    return checked_tokenizer((of_sources ? format->read_source : format->read)(path), path);
+    text::TokenizerModel model = (of_sources ? format->read_source : format->read)(path);
+    apply_side_files(path, format->classes, model);
+    return checked_tokenizer(std::move(model), path);
   }
   const bool is_directory = std::filesystem::is_directory(path);
   check<DataError>(
@@ -22,9 +25,11 @@ text::Tokenizer load_tokenizer(const std::string& path, Side side) {
 
 void add_tokenizer_input(Provenance& provenance, const std::string& path, const std::string& role) {
   const ForeignVocabulary* format = find_foreign_vocabulary(path);
-  for (const std::string& file : format != nullptr ? format->files(path) : std::vector{path}) {
-    add_input(provenance, role, file);
+  std::vector<std::string> files = format != nullptr ? format->files(path) : std::vector{path};
+  for (const std::string& file : format != nullptr ? tokenizer_side_files(path) : std::vector<std::string>()) {
+    files.push_back(file);
   }
+  for (const std::string& file : files) add_input(provenance, role, file);
 }
 
 }  // namespace heddle::formats

@@ -57,9 +57,12 @@ nlohmann::ordered_json write_marian(const models::ModelConfig& model, const text
 }  // namespace
 
 ForeignArchitecture marian_architecture() {
+  std::vector<std::string_view> fields = bart_fields();
+  fields.insert(fields.end(), {"decoder_vocab_size", "share_encoder_decoder_embeddings", "pad_token_id"});
   return {.model_type = "marian",
           .arch = models::EncoderDecoderConfig::kind_name,
           .tensors = marian_tensor_names(),
+          .fields = fields,
           .read_config = read_marian,
           .write_config = write_marian};
 }

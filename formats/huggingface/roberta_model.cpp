@@ -33,12 +33,15 @@ nlohmann::ordered_json write_roberta(const models::ModelConfig& model, const tex
 }  // namespace
 
 ForeignArchitecture roberta_architecture() {
+  std::vector<std::string_view> fields = encoder_fields();
+  fields.emplace_back("pad_token_id");
   return {.model_type = "roberta",
           .arch = models::EncoderConfig::kind_name,
           .tensors = encoder_tensors("roberta.", {.dense = "lm_head.dense",
                                                   .norm = "lm_head.layer_norm",
                                                   .bias = "lm_head.bias",
                                                   .decoder = "lm_head.decoder"}),
+          .fields = fields,
           .read_config = read_roberta,
           .write_config = write_roberta};
 }

@@ -157,6 +157,10 @@ ForeignArchitecture t5_architecture() {
   return {.model_type = "t5",
           .arch = EncoderDecoderConfig::kind_name,
           .tensors = t5_tensor_names(),
+          .fields = {"is_encoder_decoder", "is_decoder", "num_decoder_layers", "num_layers", "d_model", "num_heads",
+                     "d_kv", "d_ff", "vocab_size", "layer_norm_epsilon", "dropout_rate", "scale_decoder_outputs",
+                     "tie_word_embeddings", "decoder_start_token_id", "pad_token_id", "eos_token_id",
+                     "feed_forward_proj", "relative_attention_num_buckets", "relative_attention_max_distance"},
           .read_config = read_t5,
           .write_config = write_t5};
 }

@@ -7,7 +7,6 @@
 
 #include "formats/files/atomic_file.hpp"
 #include "formats/files/descriptor.hpp"
-#include "formats/json/node.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
@@ -46,13 +45,6 @@ bool has_capitals(std::string_view piece) {
   return std::ranges::any_of(piece, [](char byte) { return byte >= 'A' && byte <= 'Z'; });
 }
 
-void read_case(const std::string& path, text::TokenizerModel& model) {
-  const JsonDocument document = read_json(path);
-  const JsonNode config(document);
-  model.lowercase = config["do_lower_case"].flag_or(model.lowercase);
-  model.strip_accents = config["strip_accents"].flag_or(model.lowercase);
-}
-
 }  // namespace
 
 std::vector<std::string> wordpiece_vocabulary_files(const std::string& path) {
@@ -86,8 +78,6 @@ text::TokenizerModel read_wordpiece_vocabulary(const std::string& path) {
   const bool cased = std::ranges::any_of(
       model.pieces, [](const std::string& piece) { return piece.front() != '[' && has_capitals(piece); });
   model.lowercase = model.strip_accents = !cased;
-  const std::filesystem::path config = std::filesystem::path(file).parent_path() / "tokenizer_config.json";
-  if (std::filesystem::exists(config)) read_case(config.string(), model);
   return model;
 }
 

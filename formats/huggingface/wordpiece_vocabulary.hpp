@@ -12,8 +12,8 @@ namespace heddle::formats {
 // The vocab.txt that a path is, or a directory that has one; empty for others.
 std::vector<std::string> wordpiece_vocabulary_files(const std::string& path);
 
-// The tokenizer. Text is lower-cased and loses its accents if do_lower_case is set in tokenizer_config.json beside the
-// file; if that is missing, if no piece has an ASCII capital.
+// The tokenizer. Text is lower-cased and loses its accents if no piece has an ASCII capital; side files may say
+// otherwise (side_files.hpp).
 // Throws DataError with file and line for empty lines, pieces that come twice and text that is not UTF-8, and where
 // [UNK] is missing.
 text::TokenizerModel read_wordpiece_vocabulary(const std::string& path);

@@ -165,6 +165,8 @@ bool JsonNode::equals(const nlohmann::json& wanted) const {
       return is_object() && size() == wanted.size() && std::ranges::all_of(wanted.items(), [this](const auto& member) {
                return find(member.key()).equals(member.value());
              });
+    case nlohmann::json::value_t::array:  // an empty one
+      return is_list() && size() == 0 && wanted.empty();
     default:
       return is_number() && real() == wanted.get<double>();
   }

@@ -9,6 +9,7 @@
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
@@ -116,7 +117,7 @@ bool is_adapter(const std::string& input) {
 
 void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
   check<UsageError>(!arguments.given("dtype"), "--dtype is for models, and makes model files only");
-  const text::Tokenizer tokenizer = formats::load_tokenizer(input);
+  const text::Tokenizer tokenizer = cli::load_tokenizer(input, arguments);
   if (makes_json(options)) {
     formats::write_tokenizer_json(options.output, tokenizer.model());
   } else {
@@ -143,6 +144,7 @@ void convert(cli::Arguments& arguments) {
   for (const std::string& each : inputs) {
     check<UsageError>(!is_adapter(each), each, ": is an adapter; merge it with its base by --merge");
   }
+  for (const std::string& each : inputs) cli::report_unused_fields(each, arguments);
   const ModelConversion conversion{inputs, options.output, options.dtype, arguments.command_line()};
   for (const std::string& line : convert_model(conversion)) arguments.say(line);
 }

@@ -1,7 +1,7 @@
 #include "tools/finetune/tuning_task.hpp"
 
-#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/models/architecture.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/finetune/labelled_task.hpp"
 #include "tools/finetune/pair_task.hpp"
@@ -44,7 +44,7 @@ NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& 
   refuse_for_labelled(kind, arguments);
   models::ModelConfig config = spec.model;
   std::optional<text::Tokenizer> given;
-  if (!options.tokenizer.empty()) given = formats::load_tokenizer(options.tokenizer, formats::Side::source);
+  if (!options.tokenizer.empty()) given = cli::load_tokenizer(options.tokenizer, arguments, formats::Side::source);
   auto task = std::make_unique<LabelledTask>(options, spec, std::move(given), arguments);
   task->fit(config);
   text::Tokenizer tokenizer = task->tokenizer();

@@ -5,6 +5,7 @@
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/lines/encoded_text.hpp"
 
 namespace heddle {
@@ -23,7 +24,7 @@ void Corpus::open_text(const cli::Arguments& arguments) {
   check<UsageError>(encodes_ || !arguments.given("documents"),
                     "--documents is for text, and all files are token files; leave it out");
   if (has_tokenizer_) {
-    tokenizer_ = formats::load_tokenizer(tokenizer_file_);
+    tokenizer_ = cli::load_tokenizer(tokenizer_file_, arguments);
   } else if (!is_text(files_.front().path)) {
     tokenizer_ = formats::TokenFile(files_.front().path).tokenizer();
   }

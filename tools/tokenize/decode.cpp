@@ -5,8 +5,8 @@
 
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
-#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/text/spelling.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/tokenize/modes.hpp"
 
@@ -135,7 +135,7 @@ bool is_pairs_file(const std::string& path) {
 
 void decode(const cli::Arguments& arguments, const TokenizeOptions& options) {
   std::optional<text::Tokenizer> tokenizer;
-  if (!options.tokenizer.empty()) tokenizer = formats::load_tokenizer(options.tokenizer);
+  if (!options.tokenizer.empty()) tokenizer = cli::load_tokenizer(options.tokenizer, arguments);
   cli::Output output(options.output);
   for (const std::string& name : arguments.input_or_usage("FILE")) {
     if (name != "-" && formats::looks_like_hdf5(name) && is_pairs_file(name)) {

@@ -9,6 +9,7 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/base/values.hpp"
 #include "libcore/text/stream_encoder.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/lines/document_encoder.hpp"
 #include "tools/tokenize/modes.hpp"
 
@@ -155,7 +156,7 @@ void train_tokenizer(const cli::Arguments& arguments, const TokenizeOptions& opt
 
 void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& options) {
   DocumentReader reader(arguments, arguments.input_or_usage("FILE"), Documents::line);
-  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  const text::Tokenizer tokenizer = cli::load_tokenizer(options.tokenizer, arguments);
   cli::Output output(options.output);
   LinePrinter printer(reader, tokenizer, options, output.stream());
   InvalidBytes invalid = invalid_bytes(takes_any_bytes(tokenizer), options, arguments);
@@ -166,7 +167,7 @@ void print_tokens(const cli::Arguments& arguments, const TokenizeOptions& option
 
 void write_token_file(const cli::Arguments& arguments, const TokenizeOptions& options) {
   DocumentReader reader(arguments, arguments.input_or_usage("FILE"), options.documents);
-  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  const text::Tokenizer tokenizer = cli::load_tokenizer(options.tokenizer, arguments);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_tokenizer_input(provenance, options.tokenizer);
   formats::TokenFileWriter writer(options.output, tokenizer, {.compress = options.compress});

@@ -3,6 +3,7 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "libcore/text/unicode.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/lines/document_encoder.hpp"
 #include "tools/tokenize/modes.hpp"
 #include "tools/tokenize/pair_lines.hpp"
@@ -147,8 +148,8 @@ std::vector<std::string> names_of_pairs(const cli::Arguments& arguments) {
 void write_pairs_file(const cli::Arguments& arguments, const TokenizeOptions& options) {
   const std::vector<std::string> names = names_of_pairs(arguments);
   const std::string& source_tokenizer = options.source_tokenizer.empty() ? options.tokenizer : options.source_tokenizer;
-  SideEncoder source(Side::source, formats::load_tokenizer(source_tokenizer, Side::source), options);
-  SideEncoder target(Side::target, formats::load_tokenizer(options.tokenizer), options);
+  SideEncoder source(Side::source, cli::load_tokenizer(source_tokenizer, arguments, Side::source), options);
+  SideEncoder target(Side::target, cli::load_tokenizer(options.tokenizer, arguments), options);
   const bool pass = source.takes_any_bytes_of_text() && target.takes_any_bytes_of_text();
   note_invalid_without_effect(pass, arguments);
   PairLines lines(arguments, names, pass);

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "formats/heddle/token_file.hpp"
-#include "formats/huggingface/load_tokenizer.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/invalid_bytes.hpp"
@@ -82,7 +82,7 @@ void write_json(std::ostream& out, const Line& line, const text::Tokenizer& toke
 }  // namespace
 
 void print_located(const cli::Arguments& arguments, const TokenizeOptions& options) {
-  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  const text::Tokenizer tokenizer = cli::load_tokenizer(options.tokenizer, arguments);
   cli::Output output(options.output);
   InvalidBytes invalid = invalid_bytes(takes_any_bytes(tokenizer), options, arguments);
   for (const std::string& name : arguments.input_or_usage("FILE")) {

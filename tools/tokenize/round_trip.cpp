@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "formats/heddle/token_file.hpp"
-#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/stream_encoder.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/lines/document_reader.hpp"
 #include "tools/tokenize/modes.hpp"
 
@@ -108,7 +108,7 @@ void check_round_trip(const cli::Arguments& arguments, const TokenizeOptions& op
   const Documents documents = arguments.given("documents") ? options.documents : Documents::line;
   const bool by_lines = documents == Documents::line;
   DocumentReader reader(arguments, arguments.input_or_usage("FILE"), documents);
-  const text::Tokenizer tokenizer = formats::load_tokenizer(options.tokenizer);
+  const text::Tokenizer tokenizer = cli::load_tokenizer(options.tokenizer, arguments);
   cli::Output output(options.output);
   InvalidBytes invalid = invalid_bytes(takes_any_bytes(tokenizer), options, arguments);
   RoundTrip check(reader, tokenizer, options, by_lines);

@@ -5,10 +5,10 @@
 #include <iostream>
 #include <utility>
 
-#include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/base/values.hpp"
+#include "tools/cli/foreign_inputs.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
@@ -195,7 +195,7 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   options.answer.check_usage(options.table, "tokens are");
   if (!output.empty()) cli::protect_inputs({}, {output}, arguments);
   const std::string name = arguments.operand("TOKENIZER");
-  const text::Tokenizer tokenizer = formats::load_tokenizer(name);
+  const text::Tokenizer tokenizer = cli::load_tokenizer(name, arguments);
   Cut cut{tokenizer, name, {}};
   bool offsets = true;
   for (const InputText& input : read_texts(arguments, "FILE", options.given)) {
