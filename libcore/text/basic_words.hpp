@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "libcore/text/accents.hpp"
+#include "libcore/text/origin.hpp"
 #include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::text {

@@ -58,11 +58,43 @@ class CharBpeEncoder : public Encoder {
       for (std::size_t begin = 0; begin < spaced.size();) {
         const std::size_t end = word_end(spaced, begin);
         cache->encode(spaced, begin, end, ids,
-                      [&](std::string_view word) { at_offset(0, [&] { encode_word(word, scratch, ids); }); });
+                      [&](std::string_view word) { at_offset(0, [&] { encode_word(word, scratch, {ids}); }); });
         begin = end;
       }
     }
     caches_.give_back(std::move(cache));
+  }
+
+  std::optional<std::vector<LocatedToken>> located(std::string_view text) const override {
+    std::vector<LocatedToken> tokens;
+    if (text.empty()) return tokens;
+    Scratch scratch;
+    scratch.spaced.located = true;
+    std::vector<TokenId> ids;
+    std::vector<std::size_t> sizes;
+    const auto locate_word = [&](std::string_view word, std::span<const Origin> origins, std::size_t offset) {
+      ids.clear();
+      sizes.clear();
+      encode_word(word, scratch, {ids, &sizes});
+      append_located(ids, sizes, origins, offset, tokens);
+    };
+    if (spaced_words_) {
+      spaced_words_->for_each_part(
+          text, [] {},
+          [&](std::size_t begin, std::size_t end) {
+            spaced_words_->for_each_word(text.substr(begin, end - begin), scratch.spaced, [&](std::string_view word) {
+              locate_word(word, scratch.spaced.word_origins, begin);
+            });
+          });
+    } else {
+      std::vector<Origin> origins;
+      const std::string spaced = with_spaces(text, &origins);
+      for (std::size_t begin = 0, end = 0; begin < spaced.size(); begin = end) {
+        end = word_end(spaced, begin);
+        locate_word(std::string_view(spaced).substr(begin, end - begin), std::span(origins).subspan(begin), 0);
+      }
+    }
+    return tokens;
   }
 
   // A later part of a text would get a space of its own.
@@ -90,23 +122,34 @@ class CharBpeEncoder : public Encoder {
 
   void encode_spaced(std::string_view part, Scratch& scratch, std::vector<TokenId>& ids) const {
     check_spaced_text(vocabulary_, part);
-    spaced_words_->for_each_word(part, scratch.spaced, [&](std::string_view word) { encode_word(word, scratch, ids); });
+    spaced_words_->for_each_word(part, scratch.spaced,
+                                 [&](std::string_view word) { encode_word(word, scratch, {ids}); });
   }
 
-  void encode_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
-    if (scored_merges_) return scored_merges_->encode(word, ids);
+  void encode_word(std::string_view word, Scratch& scratch, const TokenOutput& output) const {
+    if (scored_merges_) return scored_merges_->encode(word, output);
     scratch.tokens.clear();
     for (std::size_t at = 0; at < word.size();) at += append_character(word, at, scratch.tokens);
-    merges_->encode(std::span<const TokenId>(scratch.tokens), ids);
+    const std::size_t before = output.ids.size();
+    merges_->encode(std::span<const TokenId>(scratch.tokens), output.ids);
+    if (output.sizes == nullptr) return;
+    for (std::size_t i = before; i < output.ids.size(); ++i) {
+      output.sizes->push_back(vocabulary_.bytes(output.ids[i]).size());
+    }
   }
 
   // Marks of spaces in a text are spaces too.
-  std::string with_spaces(std::string_view text) const {
+  std::string with_spaces(std::string_view text, std::vector<Origin>* origins = nullptr) const {
     std::string spaced(vocabulary_.model().prefix_space ? 1 : 0, ' ');
+    if (origins != nullptr) origins->assign(spaced.size(), {0, 0});
     for (std::size_t at = 0; at < text.size();) {
       const std::size_t mark = std::min(text.find(space_mark, at), text.size());
       spaced += text.substr(at, mark - at);
       if (mark < text.size()) spaced += ' ';
+      if (origins != nullptr) {
+        for (; at < mark; ++at) origins->push_back({at, at + 1});
+        if (mark < text.size()) origins->push_back({mark, mark + space_mark.size()});
+      }
       at = mark + space_mark.size();
     }
     return spaced;

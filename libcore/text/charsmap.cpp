@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t no_node = static_cast<std::size_t>(-1);
 constexpr std::uint32_t is_value = 1u << 31;
+// Bytes of a key or a replacement. Those of Unicode have at most 33.
+constexpr std::size_t most_map_bytes = 256;
 
 std::uint32_t number_at(std::string_view bytes, std::size_t at) {
   std::uint32_t number = 0;
@@ -40,7 +42,8 @@ Charsmap::Charsmap(std::string_view map) {
   for (std::size_t at = 4; at < 4 + bytes; at += 4) units_.push_back(number_at(map, at));
   replacements_ = map.substr(4 + bytes);
   check<DataError>(!replacements_.empty() && replacements_.back() == '\0', damaged);
-  check_blanks();
+  check_replacements();
+  check_keys();
 }
 
 std::size_t Charsmap::child(std::size_t node, unsigned char label) const {
@@ -48,9 +51,19 @@ std::size_t Charsmap::child(std::size_t node, unsigned char label) const {
   return next < units_.size() && label_of(units_[next]) == label ? next : no_node;
 }
 
-// Goes through the nodes that the root leads to; the other units have labels too.
-void Charsmap::check_blanks() const {
+void Charsmap::check_replacements() const {
+  for (std::size_t begin = 0; begin < replacements_.size();) {
+    const std::size_t end = replacements_.find('\0', begin);
+    check<DataError>(end - begin <= most_map_bytes, "the tokenizer's charsmap has a replacement of ", end - begin,
+                     " bytes; at most ", most_map_bytes, " are supported");
+    begin = end + 1;
+  }
+}
+
+// Goes through the nodes that the root leads to, which may share others; the other units have labels too.
+void Charsmap::check_keys() const {
   constexpr std::uint32_t none = 0xFFFFFFFF;
+  constexpr std::size_t open = static_cast<std::size_t>(-1);
   const std::size_t places = units_.size() + 256;
   // Nodes by the place that their parent's children are counted from, as lists.
   std::vector<std::uint32_t> first(places, none), next(units_.size(), none);
@@ -64,23 +77,36 @@ void Charsmap::check_blanks() const {
     const std::size_t place = node ^ offset_of(units_[node]);
     return place < places ? first[place] : none;
   };
-  std::vector<bool> is_known(units_.size());
-  std::vector<std::uint32_t> nodes{0};
-  while (!nodes.empty()) {
-    const std::uint32_t parent = nodes.back();
-    nodes.pop_back();
-    for (std::uint32_t node = first_child(parent); node != none; node = next[node]) {
-      const bool is_blank = is_ascii_blank(static_cast<char>(label_of(units_[node])));
-      check<DataError>(!is_blank || (parent == 0 && first_child(node) == none),
-                       "the tokenizer's charsmap replaces spaces together with other characters");
-      if (is_known[node]) continue;
-      is_known[node] = true;
-      nodes.push_back(node);
+  struct Visit {
+    std::uint32_t node, child;
+    std::size_t height;  // bytes of the longest key below it so far
+  };
+  std::vector<std::size_t> heights(units_.size());  // 0: not seen; open: on the path from the root
+  std::vector<Visit> path{{0, first_child(0), 1}};
+  while (!path.empty()) {
+    const std::uint32_t parent = path.back().node, node = path.back().child;
+    if (node == none) {
+      heights[parent] = path.back().height;
+      path.pop_back();
+      if (!path.empty()) path.back().height = std::max(path.back().height, heights[parent] + 1);
+      continue;
     }
+    path.back().child = next[node];
+    const bool is_blank = is_ascii_blank(static_cast<char>(label_of(units_[node])));
+    check<DataError>(!is_blank || (parent == 0 && first_child(node) == none),
+                     "the tokenizer's charsmap replaces spaces together with other characters");
+    check<DataError>(heights[node] != open && path.size() + heights[node] <= most_map_bytes,
+                     "the tokenizer's charsmap has keys of more than ", most_map_bytes, " bytes");
+    if (heights[node] != 0) {
+      path.back().height = std::max(path.back().height, heights[node] + 1);
+      continue;
+    }
+    heights[node] = open;
+    path.push_back({node, first_child(node), 1});
   }
 }
 
-void Charsmap::apply(std::string_view text, std::string& normalised) const {
+void Charsmap::apply(std::string_view text, std::string& normalised, std::vector<Origin>* origins) const {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = 0, replacement = 0;
     std::size_t node = 0;
@@ -100,6 +126,7 @@ void Charsmap::apply(std::string_view text, std::string& normalised) const {
     } else {
       normalised += replacements_.c_str() + replacement;
     }
+    if (origins != nullptr) origins->resize(normalised.size(), {at, at + length});
     at += length;
   }
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "libcore/text/origin.hpp"
+
 namespace heddle::text {
 
 inline constexpr std::array ascii_blanks{' ', '\t', '\n', '\r'};
@@ -22,14 +24,16 @@ inline bool is_ascii_blank(char byte) {
 class Charsmap {
  public:
   // The number of bytes of the trie (4, little-endian), the trie, the replacements. Throws DataError where the map is
-  // damaged, or has keys with blanks among other characters: words between blanks are normalised apart.
+  // damaged, has keys with blanks among other characters (words between blanks are normalised apart), or has keys or
+  // replacements that are so long that a text takes a multiple of its size in time or memory.
   explicit Charsmap(std::string_view map);
 
-  // Appends the normalised text.
-  void apply(std::string_view text, std::string& normalised) const;
+  // Appends the normalised text and, if wanted, the origin of each of its bytes.
+  void apply(std::string_view text, std::string& normalised, std::vector<Origin>* origins = nullptr) const;
 
  private:
-  void check_blanks() const;
+  void check_replacements() const;
+  void check_keys() const;
   std::size_t child(std::size_t node, unsigned char label) const;
 
   std::vector<std::uint32_t> units_;

@@ -10,7 +10,7 @@ namespace heddle::text {
 
 namespace {
 
-constexpr const char* lost = "the tokenizer changes the text, so its tokens have no positions in it";
+constexpr const char* lost = "these are not the ids of the text";
 
 // Where the text ends that the unknown token at `begin` stands for.
 std::size_t unknown_end(TokenizerKind kind, std::string_view text, std::size_t begin) {
@@ -58,6 +58,16 @@ std::size_t locate_pieces(const Vocabulary& vocabulary, std::string_view text, s
 }
 
 }  // namespace
+
+void append_located(const std::vector<TokenId>& ids, const std::vector<std::size_t>& sizes,
+                    std::span<const Origin> origins, std::size_t offset, std::vector<LocatedToken>& tokens) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const std::size_t last = at + sizes[i] - 1;
+    tokens.push_back({ids[i], offset + origins[at].begin, offset + origins[last].end});
+    at = last + 1;
+  }
+}
 
 std::size_t locate_tokens(const Vocabulary& vocabulary, std::string_view text, std::span<const TokenId> ids,
                           const LocationSink& sink) {

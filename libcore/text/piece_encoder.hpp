@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libcore/base/error.hpp"
 #include "libcore/base/real.hpp"
+#include "libcore/text/offsets.hpp"
 #include "libcore/text/vocabulary.hpp"
 
 namespace heddle::text {
@@ -25,6 +27,10 @@ class Encoder {
 
   // Appends the ids. Safe from several threads. Throws NoToken.
   virtual void encode(std::string_view text, std::vector<TokenId>& ids) const = 0;
+
+  // The tokens of the text with their places, of encoders that normalise it; none where tokens are their bytes
+  // (locate_tokens).
+  virtual std::optional<std::vector<LocatedToken>> located(std::string_view) const { return std::nullopt; }
 
   // True if every text with these bytes around the position may be split there and its parts encoded independently.
   // Reads four bytes on either side.

@@ -38,7 +38,7 @@ std::vector<Part> characters_of(std::string_view word) {
 
 }  // namespace
 
-void ScoredMerges::encode(std::string_view word, std::vector<TokenId>& ids) const {
+void ScoredMerges::encode(std::string_view word, const TokenOutput& output) const {
   check<DataError>(word.size() < std::numeric_limits<std::uint32_t>::max(), "a word of ", word.size(),
                    " bytes; put spaces or line ends into the text");
   std::vector<Part> parts = characters_of(word);
@@ -72,10 +72,10 @@ void ScoredMerges::encode(std::string_view word, std::vector<TokenId>& ids) cons
     const bool ends_unknown = unknown != count && (segment != no_token || next >= count);
     if (ends_unknown) {
       const std::uint32_t from = parts[unknown].begin, end = segment != no_token ? begin : begin + size;
-      segments_.append_unknown(word.substr(from, end - from), from, ids);
+      segments_.append_unknown(word.substr(from, end - from), from, output);
       unknown = count;
     }
-    if (segment != no_token) segments_.append(segment, begin, ids);
+    if (segment != no_token) segments_.append(segment, begin, output);
   }
 }
 

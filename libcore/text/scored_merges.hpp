@@ -6,9 +6,7 @@
 #pragma once
 
 #include <string_view>
-#include <vector>
 
-#include "libcore/base/real.hpp"
 #include "libcore/text/segments.hpp"
 
 namespace heddle::text {
@@ -20,7 +18,7 @@ class ScoredMerges {
 
   // Appends the tokens of a word. Characters in a row that are no segment are one unknown token, or their bytes.
   // Throws NoToken, and DataError for a word of 4 GB.
-  void encode(std::string_view word, std::vector<TokenId>& ids) const;
+  void encode(std::string_view word, const TokenOutput& output) const;
 
  private:
   const Segments& segments_;

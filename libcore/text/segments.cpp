@@ -49,18 +49,18 @@ double Segments::least_score() const {
   return least;
 }
 
-void Segments::append_unknown(std::string_view text, std::size_t offset, std::vector<TokenId>& ids) const {
+void Segments::append_unknown(std::string_view text, std::size_t offset, const TokenOutput& output) const {
   if (vocabulary_.model().byte_fallback) {
-    for (const char byte : text) ids.push_back(vocabulary_.byte_token(static_cast<unsigned char>(byte)));
+    for (const char byte : text) output.add(vocabulary_.byte_token(static_cast<unsigned char>(byte)), 1);
     return;
   }
   const TokenId piece = are_apart() ? vocabulary_.find(text) : no_token;
-  ids.push_back(piece != no_token ? piece : unknown_token(vocabulary_, text, offset));
+  output.add(piece != no_token ? piece : unknown_token(vocabulary_, text, offset), text.size());
 }
 
-void Segments::append(TokenId segment, std::size_t offset, std::vector<TokenId>& ids) const {
+void Segments::append(TokenId segment, std::size_t offset, const TokenOutput& output) const {
   const TokenId id = token(segment);
-  ids.push_back(id != no_token ? id : unknown_token(vocabulary_, apart_[static_cast<std::size_t>(segment)], offset));
+  output.add(id != no_token ? id : unknown_token(vocabulary_, bytes(segment), offset), bytes(segment).size());
 }
 
 }  // namespace heddle::text

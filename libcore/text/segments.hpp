@@ -13,6 +13,17 @@
 
 namespace heddle::text {
 
+// Where encoders put the tokens of a word and, if wanted, how many of its bytes each stands for.
+struct TokenOutput {
+  std::vector<TokenId>& ids;
+  std::vector<std::size_t>* sizes = nullptr;
+
+  void add(TokenId id, std::size_t size) const {
+    ids.push_back(id);
+    if (sizes != nullptr) sizes->push_back(size);
+  }
+};
+
 class Segments {
  public:
   // The vocabulary must outlive this object. Throws DataError for segments that are empty, equal or not spelled as
@@ -30,11 +41,14 @@ class Segments {
   TokenId token(TokenId segment) const { return are_apart() ? tokens_[static_cast<std::size_t>(segment)] : segment; }
   // Appends the tokens of text without a segment: of bytes, where unknown text falls back to them; the piece of these
   // bytes, where segments are apart; or the unknown token. Throws NoToken at the offset.
-  void append_unknown(std::string_view text, std::size_t offset, std::vector<TokenId>& ids) const;
+  void append_unknown(std::string_view text, std::size_t offset, const TokenOutput& output) const;
   // Appends the token of a segment, which is at the offset. Throws NoToken.
-  void append(TokenId segment, std::size_t offset, std::vector<TokenId>& ids) const;
+  void append(TokenId segment, std::size_t offset, const TokenOutput& output) const;
 
  private:
+  std::string_view bytes(TokenId segment) const {
+    return are_apart() ? apart_[static_cast<std::size_t>(segment)] : vocabulary_.bytes(segment);
+  }
   bool are_apart() const { return !vocabulary_.model().segments.empty(); }
 
   const Vocabulary& vocabulary_;

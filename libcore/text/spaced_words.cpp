@@ -1,5 +1,7 @@
 #include "libcore/text/spaced_words.hpp"
 
+#include <array>
+
 #include "libcore/base/base64.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/text/basic_words.hpp"
@@ -15,6 +17,45 @@ bool is_sentencepiece_space(char32_t code) {
   constexpr char32_t next_line = 0x85;
   return classify(code) == CharacterClass::space && code != next_line;
 }
+
+// The word of a scratch, as it grows from the scratch's normalised text.
+class GrowingWord {
+ public:
+  explicit GrowingWord(SpacedWords::Scratch& scratch) : scratch_(scratch) {}
+
+  void begin() { start(false, {}); }
+  // With a space that is in the text, as the mark at the position.
+  void begin_with_mark(std::size_t at) {
+    start(true, scratch_.located ? Origin{scratch_.origins[at].begin, scratch_.origins[at + space_mark.size() - 1].end}
+                                 : Origin{});
+  }
+  void add(std::size_t at, std::size_t size) {
+    scratch_.word.append(scratch_.normalised, at, size);
+    if (!scratch_.located) return;
+    const auto first = scratch_.origins.begin() + static_cast<std::ptrdiff_t>(at);
+    scratch_.word_origins.insert(scratch_.word_origins.end(), first, first + static_cast<std::ptrdiff_t>(size));
+  }
+  bool is_only_space() const { return scratch_.word.size() == 1; }
+  bool has_mark() const { return has_mark_; }
+  void finish(const SpacedWords::Take& take) {
+    if (scratch_.located && !has_mark_) {
+      // An empty one, where the word begins.
+      const std::size_t place = scratch_.word_origins.size() > 1 ? scratch_.word_origins[1].begin : 0;
+      scratch_.word_origins.front() = {place, place};
+    }
+    take(scratch_.word);
+  }
+
+ private:
+  void start(bool has_mark, Origin space) {
+    scratch_.word = ' ';
+    has_mark_ = has_mark;
+    if (scratch_.located) scratch_.word_origins.assign(1, space);
+  }
+
+  SpacedWords::Scratch& scratch_;
+  bool has_mark_ = false;
+};
 
 }  // namespace
 
@@ -50,42 +91,49 @@ std::string_view SpacedWords::without_end(std::string_view text) const {
   }
 }
 
-void SpacedWords::for_each_word(std::string_view part, Scratch& scratch, const Take& take) const {
+void SpacedWords::normalise(std::string_view part, Scratch& scratch) const {
   scratch.normalised.clear();
-  if (charsmap_) {
-    charsmap_->apply(part, scratch.normalised);
-  } else {
-    scratch.normalised = part;
-  }
-  only_spaces_ ? words_by_spaces(scratch.normalised, scratch.word, take)
-               : words_by_white_space(scratch.normalised, scratch.word, take);
+  scratch.origins.clear();
+  std::vector<Origin>* const origins = scratch.located ? &scratch.origins : nullptr;
+  if (charsmap_) return charsmap_->apply(part, scratch.normalised, origins);
+  scratch.normalised = part;
+  if (origins == nullptr) return;
+  for (std::size_t at = 0; at < part.size(); ++at) origins->push_back({at, at + 1});
+}
+
+void SpacedWords::for_each_word(std::string_view part, Scratch& scratch, const Take& take) const {
+  normalise(part, scratch);
+  only_spaces_ ? words_by_spaces(scratch, take) : words_by_white_space(scratch, take);
 }
 
 // The part has no blanks of ASCII: normalisation may bring some, and marks of spaces stand for them.
-void SpacedWords::words_by_white_space(std::string_view normalised, std::string& word, const Take& take) const {
+void SpacedWords::words_by_white_space(Scratch& scratch, const Take& take) const {
+  const std::string_view normalised = scratch.normalised;
+  GrowingWord word(scratch);
   for (std::size_t at = 0; at < normalised.size();) {
-    word = ' ';
+    word.begin();
     const std::size_t begin = at;
     while (at < normalised.size()) {
       const Character character = decode(normalised, at);
       const std::string_view raw = normalised.substr(at, character.length);
       if (is_sentencepiece_space(character.code) || (raw == space_mark && at > begin)) break;
-      if (raw != space_mark) word += raw;
+      raw == space_mark ? word.begin_with_mark(at) : word.add(at, character.length);
       at += character.length;
     }
-    if (at > begin) take(word);
+    if (at > begin) word.finish(take);
     if (at < normalised.size() && !normalised.substr(at).starts_with(space_mark)) at += decode(normalised, at).length;
   }
 }
 
 // A mark is a space that stays, whatever is beside it; of the others those between words become one.
-void SpacedWords::words_by_spaces(std::string_view normalised, std::string& word, const Take& take) const {
-  word = ' ';
-  bool is_mark = false;  // whether the space that the word begins with was one
+void SpacedWords::words_by_spaces(Scratch& scratch, const Take& take) const {
+  constexpr std::array space_or_mark{' ', space_mark.front(), '\0'};
+  const std::string_view normalised = scratch.normalised;
+  GrowingWord word(scratch);
+  word.begin();
   const auto finish = [&] {
-    if (word.size() > 1 || is_mark) take(word);
-    word = ' ';
-    is_mark = false;
+    if (!word.is_only_space() || word.has_mark()) word.finish(take);
+    word.begin();
   };
   for (std::size_t at = 0; at < normalised.size();) {
     const std::string_view rest = normalised.substr(at);
@@ -93,13 +141,13 @@ void SpacedWords::words_by_spaces(std::string_view normalised, std::string& word
       finish();
       ++at;
     } else if (rest.starts_with(space_mark)) {
-      take(word);
-      word = ' ';
-      is_mark = true;
+      word.finish(take);
+      word.begin_with_mark(at);
       at += space_mark.size();
     } else {
-      word += rest.front();
-      ++at;
+      const std::size_t end = std::min(normalised.find_first_of(space_or_mark.data(), at + 1), normalised.size());
+      word.add(at, end - at);
+      at = end;
     }
   }
   finish();

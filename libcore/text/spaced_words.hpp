@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libcore/text/charsmap.hpp"
 #include "libcore/text/tokenizer_model.hpp"
@@ -41,9 +42,12 @@ class SpacedWords {
     }
   }
 
-  // The memory of a call; its strings are used again.
+  // The memory of a call, which is used again. Where `located` is set, take() finds the origin of each byte of its word
+  // in the part in `word_origins`; a space that is only there to begin the word has none.
   struct Scratch {
     std::string normalised, word;
+    bool located = false;
+    std::vector<Origin> origins, word_origins;
   };
   // Calls take(word) for the words of a part, each with its space before it.
   using Take = std::function<void(std::string_view)>;
@@ -61,8 +65,9 @@ class SpacedWords {
  private:
   bool separates(char byte) const { return separators_.find(byte) != separators_.npos; }
   std::string_view without_end(std::string_view text) const;
-  void words_by_white_space(std::string_view normalised, std::string& word, const Take& take) const;
-  void words_by_spaces(std::string_view normalised, std::string& word, const Take& take) const;
+  void normalise(std::string_view part, Scratch& scratch) const;
+  void words_by_white_space(Scratch& scratch, const Take& take) const;
+  void words_by_spaces(Scratch& scratch, const Take& take) const;
 
   bool only_spaces_;
   std::unique_ptr<const Charsmap> charsmap_;

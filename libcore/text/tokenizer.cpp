@@ -82,14 +82,24 @@ std::vector<LocatedToken> Tokenizer::encode_with_offsets(std::string_view text, 
 
 void Tokenizer::locate(std::string_view text, std::span<const TokenId> ids, SpecialText special,
                        const LocationSink& sink) const {
+  constexpr const char* others = "these are not the ids of the text";
   const auto locate_plain = [&](std::size_t begin, std::size_t end) {
     const std::string_view plain = text.substr(begin, end - begin);
+    if (const auto tokens = encoder_->located(plain)) {
+      check<DataError>(tokens->size() <= ids.size(), others);
+      for (std::size_t i = 0; i < tokens->size(); ++i) {
+        const LocatedToken& token = (*tokens)[i];
+        check<DataError>(token.id == ids[i], others);
+        sink({token.id, begin + token.begin, begin + token.end});
+      }
+      ids = ids.subspan(tokens->size());
+      return;
+    }
     const std::size_t count = locate_tokens(*vocabulary_, plain, ids, [&](const LocatedToken& token) {
       sink({token.id, begin + token.begin, begin + token.end});
     });
     ids = ids.subspan(count);
   };
-  constexpr const char* others = "these are not the ids of the text";
   std::size_t begin = 0;
   while (const std::optional<SpecialTokens::Match> match = tokens_in_text(special).find(text, begin)) {
     locate_plain(begin, match->begin);

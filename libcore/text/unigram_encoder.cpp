@@ -42,13 +42,42 @@ class UnigramEncoder : public Encoder {
     const auto take = [&](std::size_t begin, std::size_t end) {
       cache->encode(text, begin, end, ids, [&](std::string_view word) {
         if (spaced_words_) return encode_spaced(text, begin, end, scratch, ids);
-        at_offset(begin, [&] { encode_word(word, scratch, ids); });
+        at_offset(begin, [&] { encode_word(word, scratch, {ids}); });
       });
     };
     spaced_words_ ? spaced_words_->for_each_part(
                         text, [] {}, take)
                   : cuts_.for_each(text, take);
     caches_.give_back(std::move(cache));
+  }
+
+  std::optional<std::vector<LocatedToken>> located(std::string_view text) const override {
+    std::vector<LocatedToken> tokens;
+    Scratch scratch;
+    scratch.spaced.located = true;
+    std::vector<TokenId> ids;
+    std::vector<std::size_t> sizes;
+    const auto locate_word = [&](std::string_view word, std::span<const Origin> origins, std::size_t offset) {
+      ids.clear();
+      sizes.clear();
+      encode_word(word, scratch, {ids, &sizes});
+      append_located(ids, sizes, origins, offset, tokens);
+    };
+    if (spaced_words_) {
+      spaced_words_->for_each_part(
+          text, [&] { scratch.sum = 0; },
+          [&](std::size_t begin, std::size_t end) {
+            spaced_words_->for_each_word(text.substr(begin, end - begin), scratch.spaced, [&](std::string_view word) {
+              locate_word(word, scratch.spaced.word_origins, begin);
+            });
+          });
+    } else {
+      cuts_.for_each(text, [&](std::size_t begin, std::size_t end) {
+        const std::string_view word = text.substr(begin, end - begin);
+        locate_word(word, origins_of_bytes(word.size()), begin);
+      });
+    }
+    return tokens;
   }
 
   bool is_boundary(std::string_view text, std::size_t position) const override {
@@ -62,6 +91,12 @@ class UnigramEncoder : public Encoder {
     SpacedWords::Scratch spaced;
     float sum = 0;  // of the text so far
   };
+
+  static std::vector<Origin> origins_of_bytes(std::size_t count) {
+    std::vector<Origin> origins;
+    for (std::size_t at = 0; at < count; ++at) origins.push_back({at, at + 1});
+    return origins;
+  }
 
   // As SentencePiece, whose files say that only spaces separate words.
   bool rounds_sums() const { return vocabulary_.model().only_spaces; }
@@ -82,13 +117,13 @@ class UnigramEncoder : public Encoder {
     try {
       check_spaced_text(vocabulary_, part);
       spaced_words_->for_each_word(part, scratch.spaced,
-                                   [&](std::string_view word) { encode_word(word, scratch, ids); });
+                                   [&](std::string_view word) { encode_word(word, scratch, {ids}); });
     } catch (const NoToken& error) {
       throw NoToken(begin, error.what());
     }
   }
 
-  void encode_word(std::string_view word, Scratch& scratch, std::vector<TokenId>& ids) const {
+  void encode_word(std::string_view word, Scratch& scratch, const TokenOutput& output) const {
     std::vector<LastPiece>& ways = scratch.ways;
     if (rounds_sums()) {
       scratch.sum = find_best_pieces_rounded(word, trie_, segments_.scores(), static_cast<float>(unknown_score_),
@@ -101,10 +136,10 @@ class UnigramEncoder : public Encoder {
       std::size_t next = ways[end].begin;
       const TokenId segment = ways[end].piece;
       if (segment != no_token) {
-        segments_.append(segment, begin, ids);
+        segments_.append(segment, begin, output);
       } else {
         for (; end < word.size() && ways[next].piece == no_token; next = ways[end].begin) end = next;
-        segments_.append_unknown(word.substr(begin, end - begin), begin, ids);
+        segments_.append_unknown(word.substr(begin, end - begin), begin, output);
       }
       begin = end;
       end = next;

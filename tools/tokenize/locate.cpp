@@ -27,7 +27,6 @@ Line read_line(const InputText& input, const text::Tokenizer& tokenizer, const T
   invalid.check_valid(input.file, {input.line, 1});
   return encode_at(input, [&] {
     line.ids = tokenizer.encode(line.text, options.special);
-    if (options.offsets) tokenizer.locate(line.text, line.ids, options.special, [](const text::LocatedToken&) {});
     return std::move(line);
   });
 }

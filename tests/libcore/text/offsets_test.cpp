@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <string>
 
+#include "libcore/base/base64.hpp"
 #include "libcore/base/random.hpp"
 #include "libcore/text/basic_words.hpp"
 #include "libcore/text/spelling.hpp"
@@ -140,6 +142,106 @@ TEST_CASE("offsets: tokens of the other kinds cover the text") {
       CHECK(end == text.size());
     }
   }
+}
+
+namespace {
+
+// SentencePiece's compiled map, with a block of the trie for each node.
+std::string compiled(const std::vector<std::pair<std::string, std::string>>& replacements) {
+  constexpr std::uint32_t has_value = 0x100, value = 1u << 31;
+  std::vector<std::uint32_t> units(256);
+  std::vector<std::uint32_t> blocks(256);  // of each node's children; 0: none yet
+  std::string texts;
+  for (const auto& [key, text] : replacements) {
+    std::uint32_t node = 0;
+    const auto block_of = [&](std::uint32_t parent) {
+      if (blocks[parent] == 0) {
+        blocks[parent] = static_cast<std::uint32_t>(units.size());
+        units[parent] |= (parent ^ blocks[parent]) << 10;
+        units.resize(units.size() + 256);
+        blocks.resize(units.size());
+      }
+      return blocks[parent];
+    };
+    for (const char byte : key) {
+      const auto label = static_cast<unsigned char>(byte);
+      node = block_of(node) ^ label;
+      units[node] |= label;
+    }
+    units[node] |= has_value;
+    const std::uint32_t leaf = block_of(node);
+    units[leaf] = value | static_cast<std::uint32_t>(texts.size());
+    texts += text + '\0';
+  }
+  std::string map;
+  const auto append = [&](std::uint32_t number) {
+    for (int i = 0; i < 4; ++i) map += static_cast<char>(number >> 8 * i & 255);
+  };
+  append(static_cast<std::uint32_t>(4 * units.size()));
+  for (const std::uint32_t unit : units) append(unit);
+  return map + texts;
+}
+
+Tokenizer spaced_tokenizer(TokenizerKind kind, bool only_spaces) {
+  TokenizerModel model;
+  model.kind = kind;
+  model.pieces = {"<unk>", "\u2581", "a", "b", "f", "i", "fi", "\u2581a", "\u2581b", "\u2581fi"};
+  for (std::size_t i = 0; i < model.pieces.size(); ++i) {
+    model.scores.push_back(-10 + static_cast<double>(model.pieces[i].size()));
+  }
+  model.special_tokens = {0};
+  model.unknown = 0;
+  model.spaced_words = true;
+  model.only_spaces = only_spaces;
+  model.charsmap = {to_base64(
+      compiled({{"\t", " "}, {"\n", " "}, {"\uff41", "a"}, {"\ufb01", "fi"}, {"\u200b", ""}, {"a\u0301", "b"}}))};
+  return Tokenizer(model);
+}
+
+}  // namespace
+
+TEST_CASE("offsets: SentencePiece's normaliser keeps the bytes that its characters came from") {
+  using Places = std::vector<std::pair<std::size_t, std::size_t>>;
+  const auto places = [](const Tokenizer& tokenizer, const std::string& text) {
+    Places result;
+    for (const LocatedToken& token : tokenizer.encode_with_offsets(text)) result.emplace_back(token.begin, token.end);
+    return result;
+  };
+  for (const TokenizerKind kind : {TokenizerKind::unigram, TokenizerKind::char_bpe}) {
+    for (const bool only_spaces : {false, true}) {
+      const Tokenizer tokenizer = spaced_tokenizer(kind, only_spaces);
+      CHECK(places(tokenizer, "a  b") == Places{{0, 1}, {3, 4}});
+      CHECK(places(tokenizer, "  a\tb ") == Places{{2, 3}, {4, 5}});
+      CHECK(places(tokenizer, "\uff41 \ufb01") == Places{{0, 3}, {4, 7}});
+      CHECK(places(tokenizer, "ba\u0301b") == Places{{0, 1}, {1, 4}, {4, 5}});
+      CHECK(places(tokenizer, "a\u200bb") == Places{{0, 1}, {4, 5}});
+      CHECK(places(tokenizer, "axyb") == Places{{0, 1}, {1, 3}, {3, 4}});
+      CHECK(places(tokenizer, "x") == Places{{0, 0}, {0, 1}});
+      CHECK(places(tokenizer, "").empty());
+    }
+  }
+}
+
+TEST_CASE("offsets: unigram and BPE of characters without normalisation, and marks of spaces") {
+  TokenizerModel model;
+  model.kind = TokenizerKind::unigram;
+  model.pieces = {"<unk>", "a", "\u2581a"};
+  model.scores = {-3, -2, -1};
+  model.special_tokens = {0};
+  model.unknown = 0;
+  CHECK(slices(Tokenizer(model), "a axy") == Slices{"a", " a", "xy"});
+  model.kind = TokenizerKind::char_bpe;
+  model.scores.clear();
+  model.merges = {};
+  model.pieces = {"<unk>", "\u2581", "a"};
+  for (int byte = 0; byte < 256; ++byte) {
+    std::string name = "<0x00>";
+    name[3] = "0123456789ABCDEF"[byte / 16];
+    name[4] = "0123456789ABCDEF"[byte % 16];
+    model.pieces.push_back(name);
+  }
+  model.byte_fallback = model.prefix_space = true;
+  CHECK(slices(Tokenizer(model), "a\u2581a x") == Slices{"", "a", "\u2581", "a", " ", "x"});
 }
 
 TEST_CASE("offsets: unknown characters and words") {

@@ -155,6 +155,14 @@ TEST_CASE("charsmap: units that no key leads to do not matter; spaces within key
   CHECK_NOTHROW(Charsmap(map_of_line_ends({{'a', 'a' | 128 << 10}, {'a' ^ 128 ^ 'b', 'b'}})));
 }
 
+TEST_CASE("charsmap: cycles and endless replacements are refused") {
+  CHECK_THROWS_WITH_AS(Charsmap(map_of_line_ends({{'a', 'a' | 128 << 10}, {128, 'a' | 'a' << 10}})),
+                       "the tokenizer's charsmap has keys of more than 256 bytes", DataError);
+  CHECK_NOTHROW(Charsmap(map_of_line_ends({}) + std::string(256, 'x') + '\0'));
+  CHECK_THROWS_WITH_AS(Charsmap(map_of_line_ends({}) + std::string(257, 'x') + '\0'),
+                       doctest::Contains("a replacement of 257 bytes"), DataError);
+}
+
 TEST_CASE("unigram of single precision: which of equally probable ways is found depends on the sum before them") {
   const std::vector<double> scores{-4.3, -6.9};
   const PieceTrie trie({{"f", 0}, {"ff", 1}});

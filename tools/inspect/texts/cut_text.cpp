@@ -62,7 +62,7 @@ EncodedText::EncodedText(const text::Tokenizer& tokenizer, const InputText& inpu
       text_(input.text),
       ids_(encode_valid(tokenizer, input, special)),
       count_(ids_.size()),
-      has_offsets_(can_locate()) {}
+      has_offsets_(true) {}
 
 EncodedText::EncodedText(const text::Tokenizer& tokenizer, std::string text, std::vector<TokenId> ids)
     : tokenizer_(tokenizer), text_(std::move(text)), ids_(std::move(ids)), count_(ids_.size()), has_offsets_(false) {
@@ -70,19 +70,10 @@ EncodedText::EncodedText(const text::Tokenizer& tokenizer, std::string text, std
     std::vector<TokenId> own = tokenizer.encode(text_);
     if (own.size() < count_ || !std::equal(ids_.begin(), ids_.end(), own.begin())) return;
     ids_ = std::move(own);
-    has_offsets_ = can_locate();
+    has_offsets_ = true;
   } catch (const text::TextError&) {  // these ids were not made from the text alone
   }
   if (!has_offsets_) ids_.resize(count_);
-}
-
-bool EncodedText::can_locate() const {
-  try {
-    tokenizer_.locate(text_, ids_, special_, [](const text::LocatedToken&) {});
-    return true;
-  } catch (const DataError&) {
-    return false;  // the tokenizer changes this text
-  }
 }
 
 std::string EncodedText::for_each(const std::function<void(const CutToken&)>& visit) const {

@@ -18,8 +18,8 @@ namespace heddle {
 struct CutToken {
   TokenId id;
   std::string gap;   // bytes of the text before it that no token stands for
-  std::string text;  // bytes that it stands for; in texts that the tokenizer changes, those that it decodes to
-  // [begin, end) in the text, from 0; none in texts that the tokenizer changes.
+  std::string text;  // bytes that it stands for; those that it decodes to where it has no place
+  // [begin, end) in the text, from 0; none of ids that are not those of the text.
   struct Range {
     std::size_t begin, end;
   };
@@ -49,7 +49,6 @@ class EncodedText {
   std::string for_each(const std::function<void(const CutToken&)>& visit) const;
 
  private:
-  bool can_locate() const;
   std::string for_each_located(const std::function<void(const CutToken&)>& visit) const;
 
   const text::Tokenizer& tokenizer_;

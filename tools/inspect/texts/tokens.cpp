@@ -197,13 +197,10 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   const std::string name = arguments.operand("TOKENIZER");
   const text::Tokenizer tokenizer = cli::load_tokenizer(name, arguments);
   Cut cut{tokenizer, name, {}};
-  bool offsets = true;
   for (const InputText& input : read_texts(arguments, "FILE", options.given)) {
     cut.texts.emplace_back(tokenizer, input, options.special);
     cut.totals.add(cut.texts.back(), tokenizer);
-    offsets = offsets && cut.texts.back().has_offsets();
   }
-  if (!offsets) arguments.say("the tokenizer changes the text before it cuts it, so its tokens have no offsets in it");
   if (is_page_name(output)) {
     write_tokens_page(cut, output);
   } else if (!output.empty()) {
