@@ -9,12 +9,21 @@
 
 namespace heddle::ops {
 
-// The products of a row x with all vectors, u_r = w_r . (scale x), and h = |scale x|^2 / 2.
+// The products of a row x with all vectors, u_r = w_r . (scale x), and h = |scale x|^2 / 2; of a query what
+// query_shift() gives in place of h.
 struct FeatureRow {
   Real* products;
   Real half_square;
   Index vectors;
 };
+
+// Whether attention depends on the ratios of a query's features alone, so that any of its rows may have a factor of its
+// own: without an epsilon.
+bool queries_cancel(const FeatureOptions& options);
+
+// What is subtracted in the exponents of a query's features: where its factor cancels the largest of them, so that
+// features are in range however long the query is (SPEC 1.9); else h.
+Real query_shift(const FeatureOptions& options, const FeatureRow& row);
 
 // The power n for which the largest feature times 2^-n is at most 1, and above one half or so. 0 for relu.
 std::int32_t feature_exponent(const FeatureOptions& options, const FeatureRow& row);

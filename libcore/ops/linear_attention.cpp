@@ -42,8 +42,9 @@ void count_products(const LinearProblem& problem, Index times) {
   count_matmul(queries, std::min(LinearProblem::block, s.key_time), problem.features + s.value_width, s.batch * times);
 }
 
-// The features of one head of x: [time, features], each row with a factor of its own, or all with one.
-void store_features(const LinearProblem& problem, const MatrixView& x, bool common, Real* features) {
+// The features of one head of queries or keys: [time, features], each row of queries with a factor of its own.
+enum class Side { queries, keys };
+void store_features(const LinearProblem& problem, const MatrixView& x, Side side, Real* features) {
   const FeatureOptions& options = problem.options.features;
   const Index vectors = problem.vectors.shape()[0];
   std::vector<Real> halves;
@@ -60,11 +61,12 @@ void store_features(const LinearProblem& problem, const MatrixView& x, bool comm
   for (Index i = 0; i < x.rows; ++i) {
     const Real squares = with_row(x, i, [&](const auto* values) { return squares_of(values, x.columns); });
     halves.push_back(options.scale * options.scale * squares / 2);
+    if (side == Side::queries) halves.back() = query_shift(options, row(i));
     exponents.push_back(feature_exponent(options, row(i)));
   }
   const std::int32_t largest = exponents.empty() ? 0 : *std::max_element(exponents.begin(), exponents.end());
   for (Index i = 0; i < x.rows; ++i) {
-    compute_features(options, row(i), common ? largest : exponents[static_cast<std::size_t>(i)],
+    compute_features(options, row(i), side == Side::keys ? largest : exponents[static_cast<std::size_t>(i)],
                      features + i * problem.features);
   }
 }
@@ -124,8 +126,8 @@ Tensor linear_attention_weights(const Tensor& query, const Tensor& key, const Te
     const Index batch = task / s.heads, head = task % s.heads;
     std::vector<Real> queries(static_cast<std::size_t>(s.query_time * problem.features));
     std::vector<Real> keys(static_cast<std::size_t>(s.key_time * problem.features));
-    store_features(problem, head_of(query, batch, head), false, queries.data());
-    store_features(problem, head_of(key, problem.key_row(batch), s.kv_head(head)), true, keys.data());
+    store_features(problem, head_of(query, batch, head), Side::queries, queries.data());
+    store_features(problem, head_of(key, problem.key_row(batch), s.kv_head(head)), Side::keys, keys.data());
     for (Index i = 0; i < s.query_time; ++i) {
       Real* const row = weights.data() + (task * s.query_time + i) * s.key_time;
       const Index seen = problem.visible(batch, i);

@@ -138,6 +138,13 @@ class HeadTask {
 
   // Products with all vectors, and exponents, of some rows.
   void load_features(FeatureBlock& to, const MatrixView& rows) const {
+    load_products(to, rows);
+    for (Index i = 0; i < to.rows; ++i) {
+      to.exponents[static_cast<std::size_t>(i)] = feature_exponent(problem_.options.features, to.row(i));
+    }
+  }
+
+  void load_products(FeatureBlock& to, const MatrixView& rows) const {
     const Index vectors = problem_.vectors.shape()[0];
     to.rows = rows.rows;
     to.vectors = vectors;
@@ -153,7 +160,6 @@ class HeadTask {
     for (Index i = 0; i < rows.rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
       with_row(rows, i, [&](const auto* x) { to.half_squares[at] = scale * scale * squares_of(x, rows.columns) / 2; });
-      to.exponents[at] = feature_exponent(problem_.options.features, to.row(i));
     }
   }
 
@@ -173,10 +179,12 @@ class HeadTask {
   void load_queries(Index b, Index head) const {
     const Index begin = b * block, end = std::min(begin + block, sizes_.query_time);
     FeatureBlock& queries = memory_.queries;
-    load_features(queries, head_of(problem_.query, batch_, head).rows_in(begin, end));
+    load_products(queries, head_of(problem_.query, batch_, head).rows_in(begin, end));
     for (Index i = 0; i < queries.rows; ++i) {
-      compute_features(problem_.options.features, queries.row(i), queries.exponents[static_cast<std::size_t>(i)],
-                       queries.features_of(i));
+      const auto at = static_cast<std::size_t>(i);
+      queries.half_squares[at] = query_shift(problem_.options.features, queries.row(i));
+      queries.exponents[at] = feature_exponent(problem_.options.features, queries.row(i));
+      compute_features(problem_.options.features, queries.row(i), queries.exponents[at], queries.features_of(i));
     }
   }
 
@@ -316,16 +324,18 @@ class HeadTask {
     });
   }
 
-  // From the derivatives of features to those of their rows: dx = du W + c scale^2 x.
+  // From the derivatives of features to those of their rows: dx = du W + c scale^2 x. The factor of a query that
+  // cancels has no derivative.
   void add_input_gradient(FeatureBlock& of, const MatrixView& inputs, const MatrixView& target, Index first) const {
     const Index width = sizes_.key_width, stride = padded_columns(width);
     const Real scale = problem_.options.features.scale;
     std::array<Real, block> factors;
     for (Index i = 0; i < of.rows; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      factors[at] = scale * scale *
-                    features_backward(problem_.options.features, of.row(i), of.exponents[at], of.features_of(i),
-                                      of.derivatives_of(i));
+      const Real factor = features_backward(problem_.options.features, of.row(i), of.exponents[at], of.features_of(i),
+                                            of.derivatives_of(i));
+      const bool cancels = &of == &memory_.queries && queries_cancel(problem_.options.features);
+      factors[at] = cancels ? 0 : scale * scale * factor;
     }
     Real* const rows = memory_.rows.get<Real>(padded_rows(block) * stride);
     memory_.left.load(matrix(of.products, of.rows, of.vectors, of.products_stride));

@@ -52,7 +52,8 @@ class SingleStep {
   }
 
   void mix(Index head, const Tensor& y) const {
-    const FeatureRow row = load(head_of(problem_.query, batch_, head));
+    FeatureRow row = load(head_of(problem_.query, batch_, head));
+    row.half_square = query_shift(problem_.options.features, row);
     const Real* const features = compute(row, feature_exponent(problem_.options.features, row));
     Real* const mixed = memory_.mixed.get<Real>(sizes_.value_width);
     mix_rows(features, Rows<Real>{sums_, sizes_.value_width, features_, sizes_.value_width}, mixed);

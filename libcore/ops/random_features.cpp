@@ -118,6 +118,22 @@ Tensor random_vectors(const RandomStream& stream, Index count, Index width, Dire
   return vectors;
 }
 
+bool queries_cancel(const FeatureOptions& options) {
+  return options.epsilon == 0 && options.kernel != FeatureKernel::relu;
+}
+
+Real query_shift(const FeatureOptions& options, const FeatureRow& row) {
+  if (!queries_cancel(options)) return row.half_square;
+  switch (options.kernel) {
+    case FeatureKernel::positive:
+      return maximum_of(row.products, row.vectors);
+    case FeatureKernel::hyperbolic:
+      return largest_size(row.products, row.vectors);
+    default:
+      return 0;
+  }
+}
+
 std::int32_t feature_exponent(const FeatureOptions& options, const FeatureRow& row) {
   double largest = 0;
   switch (options.kernel) {
@@ -134,7 +150,7 @@ std::int32_t feature_exponent(const FeatureOptions& options, const FeatureRow& r
       return 0;
   }
   if (options.epsilon > 0) largest = std::max(largest, std::log(static_cast<double>(options.epsilon)));
-  constexpr double log2_e = 1.4426950408889634, most = 10000;
+  constexpr double log2_e = 1.4426950408889634, most = 1e6;
   const double exponent = std::ceil(largest * log2_e);
   return std::isnan(exponent) ? 0 : static_cast<std::int32_t>(std::clamp(exponent, -most, most));
 }

@@ -54,7 +54,7 @@ HEDDLE_INLINE double exp(double x) {
 // e^x 2^-shift, with the same digits for every shift as long as it is neither too small nor too large: 0 and the
 // largest power of two then.
 HEDDLE_INLINE float exp_scaled(float x, std::int32_t shift) {
-  const float clamped = x < -1e4f ? -1e4f : (x > 1e4f ? 1e4f : x);
+  const float clamped = x < -1e6f ? -1e6f : (x > 1e6f ? 1e6f : x);
   const detail::Reduced reduced = detail::reduce(clamped);
   const std::int32_t exponent = reduced.whole - shift, held = exponent > 127 ? 127 : exponent;
   const float result = detail::exp_of_rest(reduced.rest) * std::bit_cast<float>((held + 127) << 23);

@@ -12,6 +12,11 @@ using namespace heddle::testing;
 
 namespace {
 
+template <class List>
+auto& at(List& list, Index i) {
+  return list.at(static_cast<std::size_t>(i));
+}
+
 double feature(const double* x, const double* vector, Index width) {
   double product = 0, squares = 0;
   for (Index c = 0; c < width; ++c) {
@@ -97,6 +102,43 @@ TEST_CASE("linear_attention: queries and keys far from the origin neither overfl
       CHECK(is_finite(result.output));
       CHECK((apart || difference(result.output, Tensor({1, time, 1, width}, Real(1))) < by_precision(1e-12, 1e-4)));
       for (const Tensor& gradient : result.gradients) CHECK(is_finite(gradient));
+    }
+  }
+}
+
+TEST_CASE("linear_attention: queries of any length weigh the keys by the ratios of their features") {
+  constexpr Index width = 16, time = 9, count = 32;
+  const Tensor vectors = ops::random_vectors(RandomStream(1, 2), count, width, ops::Directions::orthogonal);
+  const Tensor keys = normal_tensor({1, 1, time, width}, 2, 0.5), values = normal_tensor({1, 1, time, 3}, 3);
+  for (const double stddev : {1.0, 30.0, 200.0, 2000.0}) {
+    CAPTURE(stddev);
+    const Tensor queries = normal_tensor({1, 1, time, width}, 1, stddev);
+    const Differentiated result =
+        differentiate([&](const auto& in) { return ops::linear_attention(in[0], in[1], in[2], vectors, {}); },
+                      {queries, keys, values});
+    for (const Tensor& gradient : result.gradients) CHECK(is_finite(gradient));
+    const auto q = doubles(queries), k = doubles(keys), v = doubles(values), w = doubles(vectors);
+    for (Index i = 0; i < time; ++i) {
+      std::vector<double> products;
+      for (Index r = 0; r < count; ++r) {
+        double product = 0;
+        for (Index c = 0; c < width; ++c) product += at(w, r * width + c) * at(q, i * width + c);
+        products.push_back(product);
+      }
+      const double largest = *std::ranges::max_element(products);
+      std::vector<double> sums(3, 0.0);
+      double total = 0;
+      for (Index j = 0; j < time; ++j) {
+        double weight = 0;
+        for (Index r = 0; r < count; ++r) {
+          weight += std::exp(at(products, r) - largest) * feature(k.data() + j * width, w.data() + r * width, width);
+        }
+        total += weight;
+        for (Index c = 0; c < 3; ++c) at(sums, c) += weight * at(v, j * 3 + c);
+      }
+      // Floats of long queries have products that are off by their last digit.
+      const double tolerance = real_is_double ? 1e-9 : 1e-5 + 1e-6 * stddev;
+      for (Index c = 0; c < 3; ++c) CHECK(std::abs(result.output[i * 3 + c] - at(sums, c) / total) < tolerance);
     }
   }
 }
