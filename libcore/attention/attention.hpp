@@ -36,6 +36,7 @@ struct AttentionSupport {
   bool offset_values = false;  // adds positions to values
   bool segments = false;       // adds products of queries with vectors of segments to scores
   bool weights = false;        // returns its weights
+  bool rotation = false;       // has the same scores where queries and keys are rotated together
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -52,6 +53,10 @@ struct AttentionSupport {
     visitor(Field("segments", "computes no products of queries and keys to which relative segments could add theirs"),
             self.segments);
     visitor(Field("weights", "does not return its weights"), self.weights);
+    visitor(Field("rotation",
+                  "has other scores where queries and keys are rotated together, so that with these positions what a "
+                  "memory says would depend on where windows begin"),
+            self.rotation);
   }
 };
 

@@ -19,7 +19,11 @@ class BilinearAttention : public CachedAttention {
   BilinearAttention(const HeadShape& shape, double scale, Variable weight)
       : CachedAttention(shape), scale_(static_cast<Real>(scale)), weight_(std::move(weight)) {}
 
-  AttentionSupport support() const override { return fused_support(); }
+  AttentionSupport support() const override {
+    AttentionSupport result = fused_support();
+    result.rotation = false;
+    return result;
+  }
 
   Variable mix(const AttentionCall& call) const override {
     return fused_mix(call, ops::head_product(call.query, weight_), call.key, scale_);

@@ -65,7 +65,8 @@ AttentionSupport fused_support() {
           .relative = true,
           .offset_values = true,
           .segments = true,
-          .weights = true};
+          .weights = true,
+          .rotation = true};
 }
 
 ops::FusedAttention fused_options(const AttentionCall& call, Real scale) {

@@ -32,7 +32,8 @@ class GaussianAttention : public CachedAttention {
             .pairs = true,
             .grouped = true,
             .bias = true,
-            .weights = true};
+            .weights = true,
+            .rotation = true};
   }
 
   Variable mix(const AttentionCall& call) const override {

@@ -156,6 +156,13 @@ void check_memory(const TransformerConfig& config, Index memory) {
                     "for the length of a window");
   check<UsageError>(config.window == 0 || memory <= config.window, "`memory` = ", memory, " is more than the ",
                     config.window, " positions of `window`");
+  const auto layer = positions->for_layer(Scope(parameters, "positions"));
+  if (layer == nullptr || !layer->rotates()) return;
+  naming_errors("`attention`", [&] {
+    const Scope scope(parameters, "attention");
+    check_support(config.attention, make_attention(config.attention, {scope, scope}, shape)->support(),
+                  {.rotation = true});
+  });
 }
 
 }  // namespace heddle::models

@@ -31,7 +31,7 @@ class Decoder : public StackModel, public Generator, public TokenLoss {
   Decoder(const DecoderConfig& config, ParameterSource weights);
 
   const heads::TokenHead& next_token_head() const override { return head_; }
-  bool remembers() const override { return !embeddings().positions().is_absolute() && stack().can_have_window(); }
+  bool remembers() const override { return !embeddings().positions().is_absolute() && stack().can_continue_windows(); }
   Index memory() const override { return memory_; }
   double training_flops_per_token(Index time, double predicted) const override;
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;

@@ -66,7 +66,7 @@ nn::InputEmbeddingsOptions embeddings_options(const TransformerConfig& config, b
       .width = width,
       .stddev = embedding_stddev,
       .positions = config.positions,
-      .position_shape = {context, width, shape.heads, shape.key_width, embedding_stddev, causal},
+      .position_shape = {context, width, shape.heads, shape.key_width, embedding_stddev, causal, config.width},
       .context = context,
       .segments = config.segments};
   if (config.embedding_norm) options.norm = norm_options(config);
@@ -181,8 +181,11 @@ StackView Stack::view(const std::string& name, const StackConfig& config, const 
   return result;
 }
 
-bool Stack::can_have_window() const {
-  return blocks_.empty() || blocks_.front().attention().support().window;
+bool Stack::can_continue_windows() const {
+  if (blocks_.empty()) return true;
+  const nn::SelfAttention& attention = blocks_.front().attention();
+  const bool rotates = attention.positions() != nullptr && attention.positions()->rotates();
+  return attention.support().window && (!rotates || attention.support().rotation);
 }
 
 bool Stack::has_cross_weights() const {

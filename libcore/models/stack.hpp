@@ -95,8 +95,9 @@ class Stack {
   StackView view(const std::string& name, const StackConfig& config, const nn::InputEmbeddings& embeddings,
                  bool causal) const;
 
-  // Whether its attention can have a window, as a memory needs it.
-  bool can_have_window() const;
+  // Whether a text that is read in windows can have the states of the whole: its attention has windows, and scores
+  // that depend on distances alone.
+  bool can_continue_windows() const;
 
   Index layers() const { return static_cast<Index>(layers_); }
   // The most positions before a token (and, unless it is causal, after it) that it attends to; 0: all.  With a memory,

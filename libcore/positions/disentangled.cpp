@@ -28,7 +28,7 @@ class DisentangledLayer : public AttentionPositions {
   DisentangledLayer(const Scope& scope, const PositionShape& shape, Terms terms, Variable vectors)
       : heads_(shape.heads), reach_(vectors.shape()[0] / 2), causal_(shape.causal), vectors_(std::move(vectors)) {
     const auto matrix = [&](bool wanted, const char* name) {
-      const Shape size{shape.heads * shape.head_width, shape.width};
+      const Shape size{shape.heads * shape.head_width, shape.width_of_states()};
       return wanted ? scope.parameter(name, size, Initializer::normal(shape.stddev), Decay::yes) : Variable();
     };
     key_ = matrix(terms.of_queries, "key");
@@ -91,7 +91,7 @@ std::shared_ptr<const Positions> make_DisentangledPositions(Settings& settings, 
       settings.word({"terms", "whose products with positions are added"}, "both", {"both", "queries", "keys"});
   const Terms terms{which != "keys", which != "queries"};
   const Variable vectors =
-      scope.parameter("weight", {2 * reach, shape.width}, Initializer::normal(shape.stddev), Decay::yes);
+      scope.parameter("weight", {2 * reach, shape.width_of_states()}, Initializer::normal(shape.stddev), Decay::yes);
   return made_for_each_layer([shape, terms, vectors](const Scope& layer) {
     return std::make_shared<DisentangledLayer>(layer, shape, terms, vectors);
   });

@@ -17,10 +17,13 @@ namespace heddle {
 // The stack that uses the positions.
 struct PositionShape {
   std::optional<Index> context;  // number of positions of the model; none: unlimited
-  Index width;                   // of embeddings
+  Index width;                   // of the embeddings that positions are added to
   Index heads, head_width;       // of attention
   double stddev;                 // of learned vectors and biases at the start
   bool causal = false;           // queries see no keys after them
+  Index stack_width = 0;         // of the states that attention reads; 0: width
+
+  Index width_of_states() const { return stack_width > 0 ? stack_width : width; }
 };
 
 // What a scheme asks of the attention that it acts in.
@@ -49,6 +52,9 @@ class AttentionPositions {
  public:
   virtual ~AttentionPositions() = default;
   virtual PositionNeeds needs() const { return {}; }
+  // Whether it rotates queries and keys by their positions. Then only scores that do not change where both are rotated
+  // alike (AttentionSupport::rotation) depend on distances alone.
+  virtual bool rotates() const { return false; }
   // Shapes: query [batch, heads, query_time, head_width], key [batch, kv_heads, time, head_width] -> the same.
   virtual PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const = 0;
 };

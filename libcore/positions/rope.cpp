@@ -24,6 +24,7 @@ class RotaryLayer : public AttentionPositions {
         tables_([head_width, angles](Index positions) { return ops::rotation_tables(positions, head_width, angles); }) {
   }
 
+  bool rotates() const override { return true; }
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
     return {rotated(query, places.queries), rotated(key, places.keys)};
   }

@@ -39,7 +39,7 @@ class RelativeSinusoidLayer : public AttentionPositions {
       : shape_(shape),
         clamp_(clamp),
         table_(std::move(table)),
-        weight_(scope.parameter("weight", {shape.heads * shape.head_width, shape.width},
+        weight_(scope.parameter("weight", {shape.heads * shape.head_width, shape.width_of_states()},
                                 Initializer::normal(shape.stddev), Decay::yes)),
         content_bias_(bias(scope, "content_bias")),
         position_bias_(bias(scope, "position_bias")) {}
@@ -72,7 +72,7 @@ class RelativeSinusoidLayer : public AttentionPositions {
 std::shared_ptr<const Positions> make_RelativeSinusoids(Settings& settings, const Scope&, const PositionShape& shape) {
   const Index clamp = settings.index({"clamp", "distance beyond which all are one; 0 for none"}, 0, 0, 10000000);
   const auto table = std::make_shared<const Table>([shape](Index distances) {
-    return sinusoids_of_distances(shape.causal ? distances : 2 * distances - 1, distances - 1, shape.width);
+    return sinusoids_of_distances(shape.causal ? distances : 2 * distances - 1, distances - 1, shape.width_of_states());
   });
   return made_for_each_layer([shape, clamp, table](const Scope& scope) {
     return std::make_shared<RelativeSinusoidLayer>(scope, shape, clamp, table);

@@ -82,6 +82,29 @@ Variable loss_of(const models::Encoder& model, const models::EncoderConfig& conf
 
 }  // namespace
 
+TEST_CASE("encoder: relative positions have vectors as wide as its states, whatever the width of its embeddings") {
+  for (const std::string positions : {"transformer-xl", "disentangled:reach=3"}) {
+    CAPTURE(positions);
+    models::EncoderConfig config;
+    config.layers = 1;
+    config.width = 16;
+    config.heads = 2;
+    config.embedding_width = 6;
+    config.vocab_size = 9;
+    config.positions = positions;
+    const models::Encoder model(config, 3);
+    Index matrices = 0;
+    for (const Parameter& parameter : model.parameters().all()) {
+      if (parameter.name.find("position") == std::string::npos || parameter.value().rank() != 2) continue;
+      CAPTURE(parameter.name);
+      const bool is_bias = parameter.name.ends_with("_bias");  // [heads, head width]
+      CHECK(parameter.value().shape()[1] == (is_bias ? 8 : 16));
+      matrices += is_bias ? 0 : 1;
+    }
+    CHECK(matrices > 0);
+  }
+}
+
 TEST_CASE("encoder: the gradient of every parameter matches finite differences, in every variation") {
   for (const auto& variation : variations()) {
     CAPTURE(variation.name);

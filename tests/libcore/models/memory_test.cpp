@@ -116,6 +116,48 @@ TEST_CASE("memory: every attention variant of decoders reads earlier positions a
   }
 }
 
+TEST_CASE("memory: every pair of variant and positions that it accepts does not depend on where windows begin") {
+  int accepted = 0;
+  std::vector<std::string> with_rope;
+  for (const AttentionVariant& variant : attention_variants()) {
+    for (const std::string& positions : relative) {
+      CAPTURE(variant.name);
+      CAPTURE(positions);
+      models::DecoderConfig config = config_of(positions, "pre", 5);
+      config.attention = variant.name;
+      try {
+        models::ModelConfig(config).check();
+      } catch (const UsageError&) {
+        continue;
+      }
+      ++accepted;
+      if (positions == "rope") with_rope.push_back(variant.name);
+      const models::Decoder model = stirred(config);
+      CHECK(model.remembers());
+      const Tensor whole = whole_of(model);
+      for (const Index time : {1, 4}) CHECK(difference_in_windows(model, whole, time, 5, 5) < 1e-10);
+    }
+  }
+  CHECK(accepted > 20);
+  CHECK(std::ranges::count(with_rope, "dot") == 1);
+  CHECK(std::ranges::count(with_rope, "gaussian") == 1);
+}
+
+TEST_CASE("memory: rotations that scores do not cancel are refused") {
+  for (const std::string attention : {"bilinear", "additive", "fourier"}) {
+    CAPTURE(attention);
+    models::DecoderConfig config = config_of("rope", "pre");
+    config.attention = attention;
+    config.window = 5;
+    const models::Decoder model = stirred(config);
+    CHECK_FALSE(model.remembers());
+    CHECK(difference_in_windows(model, whole_of(model), 4, 5, 5) > 1e-6);
+    config.memory = 4;
+    CHECK_THROWS_WITH_AS(models::ModelConfig(config).check(),
+                         doctest::Contains((attention + " has other scores where queries").c_str()), UsageError);
+  }
+}
+
 TEST_CASE("memory: positions that begin anew in each window do not continue a text, and are refused") {
   for (const std::string positions : {"learned", "sinusoidal"}) {
     CAPTURE(positions);
