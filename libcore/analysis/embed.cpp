@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/decoding/length_batches.hpp"
+#include "libcore/models/text_frame.hpp"
 #include "libcore/ops/embedding.hpp"
 #include "libcore/ops/pooling.hpp"
 #include "libcore/tensor/exponentials.hpp"
@@ -62,21 +63,21 @@ std::set<Index> chosen_layers(const std::vector<Index>& layers, Index first, Ind
 
 TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,
                           std::span<const TokenId> tokens, const data::TokenSpan& around) {
-  const bool framed = model.is_bidirectional() && tokenizer.classification() && tokenizer.separator();
+  const std::optional<data::TextFrame> frame = models::reading_frame(model, tokenizer);
   const auto count = static_cast<Index>(tokens.size()), wanted = around.last - around.first + 1;
   check<DataError>(count > 0, "has no token");
-  const Index room = model.position_limit() - (framed ? 2 : 0);
+  const Index room = model.position_limit() - (frame ? frame->tokens() : 0);
   check<DataError>(wanted <= room, wanted, " tokens are more than the context of ", model.position_limit());
   const Index kept = std::min(count, room);
   const Index begin = std::clamp<Index>(around.first - (kept - wanted) / 2, 0, count - kept);
   TextToEmbed text;
-  if (framed) text.ids.push_back(*tokenizer.classification());
+  if (frame && frame->begin) text.ids.push_back(*frame->begin);
   text.text.first = static_cast<Index>(text.ids.size());
   text.ids.insert(text.ids.end(), tokens.begin() + begin, tokens.begin() + begin + kept);
   text.text.last = static_cast<Index>(text.ids.size()) - 1;
   const Index shift = text.text.first - begin;
   text.around = {around.first + shift, around.last + shift};
-  if (framed) text.ids.push_back(*tokenizer.separator());
+  if (frame) text.ids.push_back(frame->end);
   return text;
 }
 

@@ -19,7 +19,7 @@ struct TextToEmbed {
   std::vector<data::TokenSpan> wanted;  // the means over these positions instead of every position's state
 };
 
-// Models that see both sides of a token read [CLS] text [SEP], others the text alone. A text longer than the context is
+// The text is read in the model's frame (models::reading_frame). A text longer than the context is
 // truncated around the tokens of `around`, with as much kept before them as after them if possible.
 // Throws DataError for a text without a token, and if the tokens of `around` alone do not fit.
 TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::Tokenizer& tokenizer,

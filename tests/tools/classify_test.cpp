@@ -224,7 +224,7 @@ TEST_CASE("classify: prompts that are too long are refused, or cut and counted")
   // The answer is that for the end alone.
   write_file(corpus.path("texts"), repeated("my queen sings to a dog. ", 4) + "the old king sees\n");
   corpus.must(
-      "tokenize -t tokenizer.h5 texts | tr ' ' '\\n' | tail -n 16 | tr '\\n' ' ' | tokenize -t tokenizer.h5 --decode > "
+      "tokenize -t tokenizer.h5 texts | tr ' ' '\\n' | tail -n 15 | tr '\\n' ' ' | tokenize -t tokenizer.h5 --decode > "
       "end");
   const auto whole = parse_json(corpus.must(command + "--jsonl").out);
   const auto end =
@@ -351,7 +351,7 @@ TEST_CASE("classify: scores of labels are sums or means over their tokens, less 
       }
       const auto top =
           json_lines(corpus
-                         .must("classify model.h5 texts --template '<|endoftext|>{}' --jsonl --top 3 "
+                         .must("classify model.h5 texts --template '{}' --jsonl --top 3 "
                                "--labels 'sees,sings to the old king,forgets my'" +
                                std::string(mean ? " --label-score mean" : "") + (prior ? " --neutral 'a dog'" : ""))
                          .out)

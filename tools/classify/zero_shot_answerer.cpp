@@ -1,4 +1,5 @@
 #include <cctype>
+#include <optional>
 #include <variant>
 
 #include "formats/heddle/task_file.hpp"
@@ -37,6 +38,14 @@ std::vector<std::variant<TokenId, std::string>> cut(const std::string& pattern, 
   return parts;
 }
 
+// The token that texts begin with, as in generate --score, unless the template spells it.
+decoding::Tokens beginning_of(const std::string& pattern, const text::Tokenizer& tokenizer) {
+  const std::optional<TokenId> begin = tokenizer.end_of_text();
+  const auto special = tokenizer.find_special(pattern, 0);
+  const bool is_there = special && special->begin == 0 && special->id == begin;
+  return begin && !is_there ? decoding::Tokens{*begin} : decoding::Tokens();
+}
+
 std::string with_text(std::string part, const std::string& text) {
   for (std::size_t at = 0; (at = part.find(mark, at)) != part.npos; at += text.size()) {
     part.replace(at, mark.size(), text);
@@ -59,6 +68,7 @@ class ZeroShotAnswerer : public Answerer {
     check<UsageError>(pattern.find(mark) != pattern.npos,
                       "--template: needs {} in the place of the text: --template 'Review: {} Sentiment:'");
     template_ = cut(pattern, loaded_.tokenizer);
+    begin_ = beginning_of(pattern, loaded_.tokenizer);
     labels_ = encoded(options.zero_shot, loaded_.tokenizer);
     room_ = decoding::prompt_room(model_, labels_);
     prior_.assign(labels_.size(), 0.0);
@@ -92,10 +102,10 @@ class ZeroShotAnswerer : public Answerer {
   std::optional<std::string> warning(const TaskData&, const std::string&) const override { return std::nullopt; }
 
  private:
-  // Prompts lose their beginning where they are too long. Special tokens are recognised in the template only; in a text
-  // they are plain text.
+  // Prompts lose their beginning, after the token that texts begin with, where they are too long. Special tokens are
+  // recognised in the template only; in a text they are plain text.
   decoding::Tokens prompt(const std::string& text, const std::string& where) {
-    decoding::Tokens ids;
+    decoding::Tokens ids = begin_;
     try {
       for (const auto& part : template_) {
         if (const auto* const special = std::get_if<TokenId>(&part)) {
@@ -111,7 +121,8 @@ class ZeroShotAnswerer : public Answerer {
     if (limit_.is_exceeded(static_cast<Index>(ids.size()), room_, where,
                            "shorten it, or keep its end with --overlong truncate",
                            " together with the longest label")) {
-      ids.erase(ids.begin(), ids.end() - room_);
+      const auto kept = std::min(static_cast<Index>(begin_.size()), room_ - 1);
+      ids.erase(ids.begin() + kept, ids.end() - (room_ - kept));
     }
     return ids;
   }
@@ -130,6 +141,7 @@ class ZeroShotAnswerer : public Answerer {
   const cli::Arguments& arguments_;
   const formats::LoadedModel loaded_;
   const models::TokenLoss& model_;
+  decoding::Tokens begin_;
   std::vector<std::variant<TokenId, std::string>> template_;  // cut where it spells special tokens
   std::vector<decoding::Tokens> labels_;
   Index room_ = 0;             // of a prompt, in tokens

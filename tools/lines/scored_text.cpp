@@ -48,8 +48,7 @@ ScoredText scored_text(const models::TokenLoss& model, const text::Tokenizer& to
   const bool is_long = limit.is_exceeded(size, room, input.where(),
                                          "cut it with --overlong truncate, or read it in parts with --overlong split");
   const Index end = is_long && !limit.splits() ? room : size;
-  text.bytes =
-      bytes_of_first(tokenizer, text, end) - bytes_of_first(tokenizer, text, begin ? 0 : std::min<Index>(1, end));
+  text.bytes = bytes_of_first(tokenizer, text, end);
   text.ids.resize(static_cast<std::size_t>(end));
   decoding::Tokens ids = text.ids;
   if (begin) ids.insert(ids.begin(), *begin);

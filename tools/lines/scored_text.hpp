@@ -16,7 +16,7 @@ struct ScoredText {
   std::string text;
   decoding::Tokens ids;                      // without those of a text that was truncated
   std::vector<decoding::GivenTokens> parts;  // that score its tokens in order
-  Index bytes;                               // of the text that the scored tokens stand for
+  Index bytes;                               // of the text, up to where it was truncated
 };
 
 // The token before the first one is the tokenizer's token that begins texts, if it has one; else the first token is not

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/models/encoder_decoder.hpp"
 #include "support/models.hpp"
 
 using namespace heddle;
@@ -113,6 +114,19 @@ TEST_CASE(
   framed.insert(framed.begin() + 1, few.begin(), few.end());
   CHECK(text_to_embed(encoder, words, few, {1, 1}).ids == framed);
   CHECK(text_to_embed(decoder, words, few, {1, 1}).ids == few);
+  models::EncoderDecoderConfig reads_sources;
+  reads_sources.layers = 1;
+  reads_sources.width = embed_width;
+  reads_sources.heads = 3;
+  reads_sources.vocab_size = 13;
+  const auto translator = models::make_model(reads_sources, 3);
+  CHECK(text_to_embed(vectors_of(translator), words, few, {1, 1}).ids == framed);
+  text::TokenizerModel ends = words.model();
+  ends.classification = ends.separator = -1;
+  ends.end_of_text = 2;
+  const std::vector<TokenId> ended(framed.begin() + 1, framed.end());
+  CHECK(text_to_embed(vectors_of(translator), text::Tokenizer(ends), few, {1, 1}).ids == ended);
+  CHECK(text_to_embed(encoder, text::Tokenizer(ends), few, {1, 1}).ids == few);
   for (const auto* model : {&encoder, &decoder}) {
     const Index room = model == &encoder ? 6 : 8;
     for (Index first = 0; first < static_cast<Index>(many.size()); ++first) {

@@ -58,7 +58,7 @@ struct EvaluateOptions {
 
 struct Score {
   training::ObjectiveEvaluation result;
-  Index bytes;  // of text that the predicted tokens stand for, without special tokens; 0 where they are not all of it
+  Index bytes;  // of the text, without special tokens; 0 where the predicted tokens are not all of it
 
   double perplexity() const { return std::exp(result.nats_per_token()); }
   // NaN without bytes.
@@ -66,14 +66,6 @@ struct Score {
     return bytes > 0 ? result.nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
   }
 };
-
-// Bytes of the text without those of its first token, which are those that it decodes to.
-Index predicted_bytes(const formats::TokenFile& tokens, const text::Tokenizer& tokenizer) {
-  TokenId first = 0;
-  tokens.read(0, {&first, 1});
-  if (tokenizer.is_special(first)) return tokens.text_bytes();
-  return tokens.text_bytes() - static_cast<Index>(tokenizer.decode({&first, 1}).size());
-}
 
 // What the user asks for, or what suits the model and the data.
 training::ObjectiveChoice objective_of(const models::Model& model, const training::TrainingData& given,
@@ -143,7 +135,7 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", counted(tokens.size(), "token", "tokens"),
                    "; an evaluation needs at least two");
   Score score = score_of(loaded, {.text = &tokens}, options, arguments);
-  if (score.result.covers_text) score.bytes = predicted_bytes(tokens, loaded.tokenizer);
+  if (score.result.covers_text) score.bytes = tokens.text_bytes();
   return score;
 }
 

@@ -9,6 +9,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/decoding/beam_search.hpp"
+#include "libcore/models/text_frame.hpp"
 #include "libcore/tensor/processors.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
@@ -100,7 +101,7 @@ Input read_pair(const models::SequenceToSequence& model, const formats::LoadedMo
 Input read_text(const models::ContextualVectors& model, const formats::LoadedModel& loaded, const std::string& path,
                 const InputText& first, const std::optional<InputText>& second) {
   const text::Tokenizer& tokenizer = loaded.tokenizer;
-  const bool framed = model.is_bidirectional() && tokenizer.classification() && tokenizer.separator();
+  const bool framed = models::reading_frame(model, tokenizer).has_value();
   check<UsageError>(!second || framed, path, ": this model reads one text; leave out the second");
   const std::vector<TokenId> ids = encode_valid(tokenizer, first);
   data::FramedSequence sequence;
