@@ -13,12 +13,15 @@ TensorNames bert_tensor_names() {
                                                 .decoder = "cls.predictions.decoder"});
   names.rules.push_back({"cls.seq_relationship.weight", {"head/next_sentence/weight"}});
   names.rules.push_back({"cls.seq_relationship.bias", {"head/next_sentence/bias"}});
+  names.rules.push_back({"classifier.weight", {"task/weight"}});
+  names.rules.push_back({"classifier.bias", {"task/bias"}});
   return names;
 }
 
 models::ModelConfig read_bert(const JsonNode& json, const TensorSet& tensors) {
   models::EncoderConfig config = read_encoder_config(json);
   config.pooler = tensors.has("bert.pooler.dense.weight");
+  config.masked_head = tensors.has("cls.predictions.transform.dense.weight");
   config.next_sentence = tensors.has("cls.seq_relationship.weight");
   return config;
 }
@@ -26,7 +29,9 @@ models::ModelConfig read_bert(const JsonNode& json, const TensorSet& tensors) {
 nlohmann::ordered_json write_bert(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   const auto& config = *model.as<models::EncoderConfig>();
   nlohmann::ordered_json json = write_encoder_config(config);
-  json["architectures"] = {config.next_sentence ? "BertForPreTraining" : "BertForMaskedLM"};
+  json["architectures"] = {!config.masked_head    ? "BertModel"
+                           : config.next_sentence ? "BertForPreTraining"
+                                                  : "BertForMaskedLM"};
   if (tokenizer.padding >= 0) json["pad_token_id"] = tokenizer.padding;
   return json;
 }
@@ -39,6 +44,7 @@ ForeignArchitecture bert_architecture() {
           .tensors = bert_tensor_names(),
           .fields = encoder_fields(),
           .read_config = read_bert,
+          .read_task = read_encoder_task,
           .write_config = write_bert};
 }
 

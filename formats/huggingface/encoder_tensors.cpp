@@ -44,7 +44,8 @@ std::vector<std::string_view> encoder_fields() {
   return {"num_hidden_layers", "hidden_size",         "num_attention_heads", "max_position_embeddings",
           "intermediate_size", "vocab_size",          "type_vocab_size",     "hidden_act",
           "layer_norm_eps",    "hidden_dropout_prob", "tie_word_embeddings", "position_embedding_type",
-          "is_decoder",        "add_cross_attention"};
+          "is_decoder",        "add_cross_attention", "architectures",       "id2label",
+          "label2id",          "num_labels",          "problem_type"};
 }
 
 models::EncoderConfig read_encoder_config(const JsonNode& json) {
@@ -63,6 +64,33 @@ models::EncoderConfig read_encoder_config(const JsonNode& json) {
   config.dropout = json["hidden_dropout_prob"].real_or(0.1);
   config.tie_embeddings = json["tie_word_embeddings"].flag_or(true);
   return config;
+}
+
+std::optional<models::TaskConfig> read_encoder_task(const JsonNode& json, const TensorSet& tensors) {
+  if (!tensors.has("classifier.weight") && !tensors.has("classifier.out_proj.weight")) return std::nullopt;
+  const JsonNode names = json["architectures"];
+  const std::string_view name = names.is_list() && names.size() == 1 ? (*names.list().begin()).text() : "";
+  const bool of_texts = name.ends_with("ForSequenceClassification");
+  if (!of_texts && !name.ends_with("ForTokenClassification")) {
+    names.refuse("names no model whose classifier heddle has: ForSequenceClassification or ForTokenClassification");
+  }
+  json["problem_type"].expect_any_of({nullptr, "single_label_classification", "regression"});
+  models::TaskConfig task{.task = of_texts ? models::Task::classify : models::Task::label,
+                          .pooling = of_texts ? models::Pooling::first : models::Pooling::mean};
+  const JsonNode labels = json["id2label"];
+  const Index count = labels.is_object() ? static_cast<Index>(labels.size()) : json["num_labels"].number_or(2);
+  for (Index id = 0; id < count; ++id) {
+    const JsonNode label = labels.find(std::to_string(id));
+    if (label.is_null() && labels.is_object()) labels.refuse(concatenate("has no label for ", id));
+    task.labels.push_back(label.is_null() ? concatenate("LABEL_", id) : std::string(label.text()));
+  }
+  const JsonNode problem = json["problem_type"];
+  const bool is_number = count == 1 || (!problem.is_null() && problem.text() == "regression");
+  if (!is_number) return task;
+  if (!of_texts || count != 1) problem.refuse(concatenate("is a regression of ", count, " numbers; heddle has one"));
+  task.task = models::Task::regress;
+  task.labels.clear();
+  return task;
 }
 
 nlohmann::ordered_json write_encoder_config(const models::EncoderConfig& config) {

@@ -12,6 +12,7 @@
 #include "formats/huggingface/tensor_names.hpp"
 #include "formats/json/node.hpp"
 #include "libcore/models/config.hpp"
+#include "libcore/models/task.hpp"
 #include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
@@ -24,8 +25,10 @@ struct ForeignArchitecture {
   // The configuration that config.json and the presence of tensors describe. Throws DataError that names what heddle
   // cannot express.
   models::ModelConfig (*read_config)(const JsonNode& config, const TensorSet& tensors);
-  // The same the other way round; fields that it cannot express are left out. Ids of special tokens come from the
-  // tokenizer. Precondition: the configuration is of `arch`.
+  // What the model was tuned for, where it has a head for that; its parameters are those of models::TaskModel.
+  std::optional<models::TaskConfig> (*read_task)(const JsonNode& config, const TensorSet& tensors) = nullptr;
+  // The same as read_config the other way round; fields that it cannot express are left out. Ids of special tokens come
+  // from the tokenizer. Precondition: the configuration is of `arch`.
   nlohmann::ordered_json (*write_config)(const models::ModelConfig& config, const text::TokenizerModel& tokenizer);
 };
 

@@ -15,6 +15,7 @@
 #include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/models/model.hpp"
+#include "libcore/models/task_model.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/text/spelling.hpp"
 
@@ -36,14 +37,18 @@ const ForeignArchitecture& architecture_of(const JsonNode& config) {
   type.refuse(concatenate("is ", text::quoted(type.text()), "; heddle supports ", join(known)));
 }
 
-std::vector<ParameterShape> parameters_of(const models::ModelConfig& config) {
-  const Simulation simulation;  // no memory for weights that may be missing
+std::vector<ParameterShape> shapes_of(const Parameters& all) {
   std::vector<ParameterShape> parameters;
-  const auto model = models::make_model(config, ParameterSource::unset());
-  for (const Parameter& parameter : model->parameters().all()) {
-    parameters.push_back({parameter.name, parameter.value().shape()});
-  }
+  for (const Parameter& parameter : all.all()) parameters.push_back({parameter.name, parameter.value().shape()});
   return parameters;
+}
+
+std::vector<ParameterShape> parameters_of(const models::ModelConfig& config,
+                                          const std::optional<models::TaskConfig>& task = std::nullopt) {
+  const Simulation simulation;  // no memory for weights that may be missing
+  auto model = models::make_model(config, ParameterSource::unset());
+  if (!task) return shapes_of(model->parameters());
+  return shapes_of(models::TaskModel(std::move(model), *task).parameters());
 }
 
 TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTensors& stored) {
@@ -196,10 +201,12 @@ ModelParts read_model_directory(const std::string& path, std::vector<std::string
   const ForeignArchitecture& architecture = architecture_of(config);
   ModelParts parts;
   const DirectoryTensors stored = read_directory_tensors(path);
-  parts.config = architecture.read_config(config, tensors_of(architecture, stored));
+  const TensorSet tensors = tensors_of(architecture, stored);
+  parts.config = architecture.read_config(config, tensors);
+  if (architecture.read_task != nullptr) parts.task = architecture.read_task(config, tensors);
   std::vector<ParameterShape> parameters;
   try {
-    parameters = parameters_of(parts.config);
+    parameters = parameters_of(parts.config, parts.task);
   } catch (const UsageError& error) {
     throw DataError(config_path(path) + ": " + plain_field_names(error.what()));
   }

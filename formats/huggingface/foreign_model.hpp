@@ -9,6 +9,7 @@
 #include "formats/heddle/tensor_group.hpp"
 #include "formats/heddle/weight_type.hpp"
 #include "libcore/models/config.hpp"
+#include "libcore/models/task.hpp"
 #include "libcore/text/tokenizer_model.hpp"
 
 namespace heddle::formats {
@@ -18,6 +19,7 @@ struct ModelParts {
   text::TokenizerModel tokenizer;
   std::vector<NamedTensor> weights;                        // all parameters, in the model's order
   std::optional<text::TokenizerModel> source_tokenizer{};  // of the sources, where it is another one
+  std::optional<models::TaskConfig> task{};                // that it was tuned for, whose head is among the weights
 };
 
 // Whether the path is a directory with a config.json.

@@ -6,19 +6,39 @@ namespace heddle::formats {
 
 namespace {
 
+// The classifier of texts has the pooler's layer as its own first one; that of tokens has none.
+TensorNames roberta_tensor_names() {
+  TensorNames names = encoder_tensors(
+      "roberta.",
+      {.dense = "lm_head.dense", .norm = "lm_head.layer_norm", .bias = "lm_head.bias", .decoder = "lm_head.decoder"});
+  constexpr std::string_view pooler = "encoder/pooler/weight", of_task = "task/weight";
+  for (TensorRule& rule : names.rules) {
+    if (rule.parameters.front().starts_with("encoder/pooler/")) rule.without = of_task;
+  }
+  const auto plain = TensorRule::Form::plain;
+  names.rules.push_back({"classifier.dense.weight", {pooler}, plain, of_task});
+  names.rules.push_back({"classifier.dense.bias", {"encoder/pooler/bias"}, plain, of_task});
+  names.rules.push_back({"classifier.out_proj.weight", {of_task}, plain, pooler});
+  names.rules.push_back({"classifier.out_proj.bias", {"task/bias"}, plain, pooler});
+  names.rules.push_back({"classifier.weight", {of_task}, plain, {}, pooler});
+  names.rules.push_back({"classifier.bias", {"task/bias"}, plain, {}, pooler});
+  return names;
+}
+
 models::ModelConfig read_roberta(const JsonNode& json, const TensorSet& tensors) {
   models::EncoderConfig config = read_encoder_config(json);
   const Index offset = json["pad_token_id"].number_or(1) + 1;
   config.positions = concatenate("learned:offset=", offset);
   config.context -= offset;
-  config.pooler = tensors.has("roberta.pooler.dense.weight");
+  config.pooler = tensors.has("roberta.pooler.dense.weight") || tensors.has("classifier.dense.weight");
+  config.masked_head = tensors.has("lm_head.dense.weight");
   return config;
 }
 
 nlohmann::ordered_json write_roberta(const models::ModelConfig& model, const text::TokenizerModel& tokenizer) {
   const auto& config = *model.as<models::EncoderConfig>();
   nlohmann::ordered_json json = write_encoder_config(config);
-  json["architectures"] = {"RobertaForMaskedLM"};
+  json["architectures"] = {config.masked_head ? "RobertaForMaskedLM" : "RobertaModel"};
   const Index offset = Settings(config.positions).index("offset", 0, 0, 1000);
   json["max_position_embeddings"] = config.max_positions().value_or(0) + offset;
   const auto set_id = [&](const char* name, Index id) {
@@ -37,12 +57,10 @@ ForeignArchitecture roberta_architecture() {
   fields.emplace_back("pad_token_id");
   return {.model_type = "roberta",
           .arch = models::EncoderConfig::kind_name,
-          .tensors = encoder_tensors("roberta.", {.dense = "lm_head.dense",
-                                                  .norm = "lm_head.layer_norm",
-                                                  .bias = "lm_head.bias",
-                                                  .decoder = "lm_head.decoder"}),
+          .tensors = roberta_tensor_names(),
           .fields = fields,
           .read_config = read_roberta,
+          .read_task = read_encoder_task,
           .write_config = write_roberta};
 }
 

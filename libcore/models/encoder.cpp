@@ -96,14 +96,17 @@ EncoderConfig electra_base() {
 
 }  // namespace
 
-Encoder::Encoder(const EncoderConfig& config, ParameterSource weights)
+HeadlessEncoder::HeadlessEncoder(const EncoderConfig& config, ParameterSource weights)
     : StackModel(config, std::move(weights),
                  {.causal = false, .needed = {}, .embedding_width = config.embedding_width}),
-      pooler_(linear_if(config.pooler, scope("encoder/pooler"), config, config.width)),
+      pooler_(linear_if(config.pooler, scope("encoder/pooler"), config, config.width)) {}
+
+Encoder::Encoder(const EncoderConfig& config, ParameterSource weights)
+    : HeadlessEncoder(config, std::move(weights)),
       head_(head_for(scope("head"), config, embeddings().tokens())),
       next_sentence_(linear_if(config.next_sentence, scope("head/next_sentence"), config, 2)) {}
 
-Variable Encoder::summary(const Variable& first) const {
+Variable HeadlessEncoder::summary(const Variable& first) const {
   const Variable rows = ContextualVectors::summary(first);
   const Part part(nn::parts::pooler);
   return pooler_ ? (*pooler_)(rows, {.activation = Activation::tanh}) : rows;
@@ -165,6 +168,7 @@ Architecture describe_Encoder() {
   });
   result.make = [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {
     const EncoderConfig& own = *config.as<EncoderConfig>();
+    if (!own.masked_head) return std::make_unique<HeadlessEncoder>(own, std::move(weights));
     if (own.has_generator()) return std::make_unique<DetectingEncoder>(own, std::move(weights));
     return std::make_unique<Encoder>(own, std::move(weights));
   };

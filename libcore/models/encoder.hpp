@@ -10,23 +10,32 @@
 
 namespace heddle::models {
 
-// Parameters beside the stack's: encoder/pooler; head/… of the masked language model, which reads a generator's states
-// where there is one; head/next_sentence.
-class Encoder : public StackModel, public MaskedPredictor {
+// One without a head: vectors of tokens and texts alone.
+// Parameters beside the stack's: encoder/pooler.
+class HeadlessEncoder : public StackModel {
  public:
-  Encoder(const EncoderConfig& config, ParameterSource weights);
+  HeadlessEncoder(const EncoderConfig& config, ParameterSource weights);
 
   // tanh(W h_0 + b) where the model has a pooler.
   Variable summary(const Variable& first) const override;
   bool has_summary() const override { return pooler_.has_value(); }
   bool is_of_summary(std::string_view parameter) const override { return parameter.starts_with("encoder/pooler/"); }
 
+ private:
+  std::optional<nn::Linear> pooler_;
+};
+
+// Parameters beside: head/… of the masked language model, which reads a generator's states where there is one;
+// head/next_sentence.
+class Encoder : public HeadlessEncoder, public MaskedPredictor {
+ public:
+  Encoder(const EncoderConfig& config, ParameterSource weights);
+
   const heads::TokenHead& masked_token_head() const override { return head_; }
   bool has_next_sentence() const override { return next_sentence_.has_value(); }
   Variable next_sentence(const Variable& hidden) const override;
 
  private:
-  std::optional<nn::Linear> pooler_;
   heads::MaskedLanguageModel head_;
   std::optional<nn::Linear> next_sentence_;
 };

@@ -60,6 +60,9 @@ void EncoderConfig::validate() const {
   }
   check<UsageError>(has_generator() || generator_layers == 0, "`generator_layers` = ", generator_layers,
                     ": the model has no generator; give `generator_width`");
+  check<UsageError>(masked_head || !(has_generator() || next_sentence),
+                    "`masked_head` = false: ", has_generator() ? "`generator_width`" : "`next_sentence`",
+                    " needs that head");
   check<UsageError>(!next_sentence || (pooler && segments >= 2),
                     "`next_sentence` needs a pooler and at least 2 segments");
 }

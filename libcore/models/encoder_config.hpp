@@ -15,6 +15,7 @@ struct EncoderConfig : TransformerConfig {
   static EncoderConfig bert();
 
   bool pooler = false;
+  bool masked_head = true;
   bool next_sentence = false;
   Index embedding_width = 0;   // 0: width
   Index generator_width = 0;   // 0: no generator
@@ -34,6 +35,10 @@ struct EncoderConfig : TransformerConfig {
     TransformerConfig::visit(self, visitor);
     visitor(Field("pooler", "layer over the first token's hidden state that represents the whole text, as in BERT"),
             self.pooler);
+    visitor(Field("masked_head",
+                  "layers that predict masked tokens, by which an encoder is trained; encoders of other programs may "
+                  "have lost them"),
+            self.masked_head);
     visitor(Field("next_sentence", "with a pooler: also predict whether the second of two segments follows the first"),
             self.next_sentence);
     visitor(

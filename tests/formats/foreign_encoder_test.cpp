@@ -4,6 +4,7 @@
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/samples.hpp"
 #include "libcore/models/encoder.hpp"
+#include "libcore/models/task_model.hpp"
 #include "libcore/text/spelling.hpp"
 
 using namespace heddle;
@@ -123,6 +124,81 @@ TEST_CASE("BERT: older names, buffers, a pooler, a next sentence; without the pr
   CHECK(contains(copy.problem(), "has tensors that should be equal: cls.predictions.decoder.bias"));
 }
 
+namespace {
+
+// BERT's tensors without the head for masked tokens, as most encoders of sentences are published.
+void drop_head(Copy::Tensors& tensors) {
+  std::erase_if(tensors, [](const auto& tensor) { return tensor.first.starts_with("cls."); });
+}
+
+}  // namespace
+
+TEST_CASE("BERT without its head: the same hidden states, no predictions, and back") {
+  const Copy copy("bert-narrow");
+  const ModelParts with_head = read(copy.path());
+  copy.change(drop_head);
+  const ModelParts parts = read(copy.path());
+  CHECK_FALSE(encoder_config(parts).masked_head);
+  CHECK_FALSE(parts.task.has_value());
+  const auto model = build(parts);
+  CHECK(model->as<models::MaskedPredictor>() == nullptr);
+  const std::vector<TokenId> ids{2, 7, 9, 11, 3};
+  CHECK(hidden_states(*model, ids).value().elements() == hidden_states(*build(with_head), ids).value().elements());
+  const TemporaryFolder folder;
+  write_model_directory(folder.path().string(), parts, WeightType::keep);
+  CHECK(equal(read(folder.path().string()), parts));
+  CHECK(json::parse(read_bytes(folder.file("config.json")))["architectures"] == json{"BertModel"});
+}
+
+TEST_CASE("BERT with a classifier of texts: its logits and labels, as loops compute them") {
+  const Copy copy("bert-narrow");
+  copy.change([](Copy::Tensors& tensors) {
+    drop_head(tensors);
+    tensors["bert.pooler.dense.weight"] = random_tensor({8, 8}, 1);
+    tensors["bert.pooler.dense.bias"] = random_tensor({8}, 2);
+    tensors["classifier.weight"] = random_tensor({3, 8}, 3);
+    tensors["classifier.bias"] = random_tensor({3}, 4);
+  });
+  copy.set("architectures", {"BertForSequenceClassification"});
+  copy.set("id2label", {{"2", "good"}, {"0", "bad"}, {"1", "so-so"}});
+  const ModelParts parts = read(copy.path());
+  REQUIRE(parts.task.has_value());
+  CHECK(parts.task->task == models::Task::classify);
+  CHECK(parts.task->labels == std::vector<std::string>{"bad", "so-so", "good"});
+  std::map<std::string, Tensor> values;
+  for (const auto& [name, tensor] : parts.weights) values.emplace(name, tensor);
+  const ParameterSource source = ParameterSource::given([&](const Declaration& declaration) {
+    const Tensor whole(declaration.stacked_shape());
+    const Index rows = declaration.shape[0];
+    for (std::size_t i = 0; i < declaration.names.size(); ++i) {
+      whole.narrowed(0, static_cast<Index>(i) * rows, rows).assign(values.at(declaration.names[i]));
+    }
+    return whole;
+  });
+  const models::TaskModel model(models::make_model(parts.config, source), *parts.task);
+  const models::Sequences text(TokenIds({1, 5}, {2, 7, 9, 11, 3}));
+  const Tensor logits = model.sequence_logits(text).value(), first = model.vectors().hidden(text).value();
+  for (Index c = 0; c < 3; ++c) {
+    double expected = values.at("task/bias")[c];
+    for (Index j = 0; j < 8; ++j) {
+      double pooled = values.at("encoder/pooler/bias")[j];
+      for (Index i = 0; i < 8; ++i) pooled += values.at("encoder/pooler/weight")[j * 8 + i] * first[i];
+      expected += values.at("task/weight")[c * 8 + j] * std::tanh(pooled);
+    }
+    CHECK(logits[c] == doctest::Approx(expected).epsilon(1e-4));
+  }
+  copy.set("problem_type", "multi_label_classification");
+  CHECK(contains(copy.problem(), "config.json: problem_type: is \"multi_label_classification\""));
+  copy.set("problem_type", nullptr);
+  copy.set("architectures", {"BertForMultipleChoice"});
+  CHECK(contains(copy.problem(), "config.json: architectures: names no model"));
+  copy.set("architectures", {"BertForTokenClassification"});
+  copy.set("id2label", {{"0", "O"}, {"1", "B-x"}, {"2", "I-x"}});
+  CHECK(read(copy.path()).task->task == models::Task::label);
+  copy.set("id2label", {{"0", "O"}, {"1", "B-x"}});
+  CHECK(contains(copy.problem(), "has in another shape: classifier.weight"));
+}
+
 TEST_CASE("BERT: vocab.txt's capitals, as tokenizer_config.json says") {
   const Copy copy("bert-narrow");
   CHECK(read(copy.path()).tokenizer.lowercase);
@@ -170,6 +246,22 @@ TEST_CASE("RoBERTa: BERT with other names, and positions from 2 on") {
   const TemporaryFolder folder;
   CHECK(contains(message_of([&] { write_model_directory(folder.path().string(), parts, WeightType::keep); }),
                  "has no positions = learned:offset=2"));
+  // Its classifier of texts begins with a layer in the pooler's place.
+  copy.change([](Copy::Tensors& tensors) {
+    std::erase_if(tensors, [](const auto& tensor) { return tensor.first.starts_with("lm_head."); });
+    tensors["classifier.dense.weight"] = random_tensor({24, 24}, 1);
+    tensors["classifier.dense.bias"] = random_tensor({24}, 2);
+    tensors["classifier.out_proj.weight"] = random_tensor({2, 24}, 3);
+    tensors["classifier.out_proj.bias"] = random_tensor({2}, 4);
+  });
+  copy.set("architectures", {"RobertaForSequenceClassification"});
+  const ModelParts classifier = read(copy.path());
+  CHECK(encoder_config(classifier).pooler);
+  CHECK(classifier.task->labels == std::vector<std::string>{"LABEL_0", "LABEL_1"});
+  for (const auto& [name, tensor] : classifier.weights) {
+    if (name == "encoder/pooler/weight") CHECK(tensor.elements() == random_tensor({24, 24}, 1).elements());
+    if (name == "task/weight") CHECK(tensor.elements() == random_tensor({2, 24}, 3).elements());
+  }
   copy.set("max_position_embeddings", 1);
   CHECK(contains(copy.problem(), "config.json: context = -1 must be"));
 }

@@ -51,8 +51,8 @@ Variable predicted(const models::Model& model, const Probe& probe, const std::st
   const Variable hidden =
       models::require<models::ContextualVectors>(model, "the check of the written file", where).hidden(ids);
   if (const auto* next = model.as<models::TokenLoss>()) return next->next_token_head()(hidden);
-  return models::require<models::MaskedPredictor>(model, "the check of the written file", where)
-      .masked_token_head()(hidden);
+  const auto* const masked = model.as<models::MaskedPredictor>();
+  return masked != nullptr ? masked->masked_token_head()(hidden) : hidden;
 }
 
 // With weights as float32, whatever their stored dtype.
