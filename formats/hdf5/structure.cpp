@@ -30,8 +30,8 @@ void fail_damaged(const std::string& where, const std::string& what) {
 }
 
 void fail_foreign(const std::string& where, const std::string& what) {
-  throw DataError(where + ": has " + what +
-                  ", which heddle does not write; --trust reads a file that you trust with the HDF5 library");
+  throw ForeignStructure(where + ": has " + what +
+                         ", which heddle does not write; --trust reads a file that you trust with the HDF5 library");
 }
 
 std::span<const std::byte> Cursor::take(std::uint64_t size) {

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "formats/files/descriptor.hpp"
+#include "libcore/base/error.hpp"
 
 namespace heddle::formats::hdf5 {
 
@@ -25,7 +26,12 @@ inline constexpr Address undefined_address = ~Address{0};
 // Bytes that a checksum and an address take.
 inline constexpr std::uint64_t checksum_width = 4, address_width = 8;
 
-// Throw DataError: the file is damaged, or is valid but not as heddle writes files.
+// A structure that is valid, but not as heddle writes it.
+struct ForeignStructure : DataError {
+  using DataError::DataError;
+};
+
+// Throw DataError: the file is damaged; and ForeignStructure.
 [[noreturn]] void fail_damaged(const std::string& where, const std::string& what);
 [[noreturn]] void fail_foreign(const std::string& where, const std::string& what);
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "formats/archives/hdf5_archive.hpp"
+#include "formats/hdf5/structure.hpp"
 
 namespace heddle::formats {
 
@@ -17,9 +18,31 @@ std::shared_ptr<const Descriptor> open_hdf5(const std::string& path) {
   return file;
 }
 
+// Whether the file holds the value of `format` somewhere, as what other programs make of heddle's files does:
+// attributes are never compressed. Looks at both ends of large files, where attributes are.
+bool names_heddle(const Descriptor& file) {
+  constexpr Index most = Index{16} << 20;
+  const auto has_name = [&](Index from, Index size) {
+    std::string bytes(static_cast<std::size_t>(size), '\0');
+    bytes.resize(file.read_at(from, bytes.data(), bytes.size()));
+    return bytes.find("heddle") != bytes.npos;
+  };
+  const Index size = file.size();
+  return has_name(0, std::min(size, most)) || (size > most && has_name(size - most, most));
+}
+
+hdf5::Group open_root(const std::shared_ptr<const Descriptor>& file, const std::string& path) {
+  try {
+    return hdf5::open(file, path);
+  } catch (const hdf5::ForeignStructure&) {
+    check<DataError>(names_heddle(*file), path, ": is an HDF5 file, but not a heddle file");
+    throw;
+  }
+}
+
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : descriptor_(open_hdf5(path)), root_(hdf5::open(descriptor_, path)) {
+InputFile::InputFile(const std::string& path) : descriptor_(open_hdf5(path)), root_(open_root(descriptor_, path)) {
   read_header();
 }
 

@@ -67,6 +67,8 @@ TEST_CASE("HDF5 files of others are refused, as are heddle's of another kind or 
   const hid_t foreign = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   REQUIRE(foreign >= 0);
   H5Fclose(foreign);
+  CHECK(message_for(path) == path + ": is an HDF5 file, but not a heddle file");
+  write_bytes(path, read_bytes(path) + "heddle");  // as an attribute of a file of heddle's that was written anew
   CHECK(message_for(path) == path +
                                  ": has a superblock of version 0, which heddle does not write; --trust reads a file "
                                  "that you trust with the HDF5 library");
