@@ -187,8 +187,10 @@ NoiseVocabulary::NoiseVocabulary(Index vocab_size)
 }
 
 SpanCounts span_counts(Index tokens, const NoiseOptions& options) {
-  const Index noise = std::clamp<Index>(std::llround(options.fraction() * static_cast<double>(tokens)), 1, tokens - 1);
-  const Index spans = std::llround(static_cast<double>(noise) / options.mean_span_length);
+  // Halves are rounded to even numbers, as in T5's code.
+  const auto rounded = [](double count) { return static_cast<Index>(std::nearbyint(count)); };
+  const Index noise = std::clamp<Index>(rounded(options.fraction() * static_cast<double>(tokens)), 1, tokens - 1);
+  const Index spans = rounded(static_cast<double>(noise) / options.mean_span_length);
   return {noise, std::clamp<Index>(spans, 1, std::min(noise, tokens - noise))};
 }
 

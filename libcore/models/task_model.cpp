@@ -42,18 +42,18 @@ Pooling resolved(Pooling pooling, const ContextualVectors& vectors) {
   return vectors.has_summary() ? Pooling::first : Pooling::mean;
 }
 
-TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task)
-    : body_(std::move(body)), vectors_(require<ContextualVectors>(*body_, "a task", "the model")), task_(task) {
-  task_.pooling = resolved(task.pooling, vectors_);
+TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body_(std::move(body)), task_(task) {
+  if (has_own_head(task.task)) return;
+  vectors_ = &require<ContextualVectors>(*body_, "a task", "the model");
+  task_.pooling = resolved(task.pooling, *vectors_);
   check_counts(task);
-  check<UsageError>(task_.pooling != Pooling::first || vectors_.is_bidirectional(),
+  check<UsageError>(task_.pooling != Pooling::first || vectors_->is_bidirectional(),
                     "pooling = first: in a model that reads in one direction the first token's state does not depend "
                     "on the other tokens; use last or mean");
-  if (has_own_head(task.task)) return;
-  const Index width = vectors_.width();
+  const Index width = vectors_->width();
   const Scope scope(body_->parameters(), "task");
   if (task.layer_mix) {
-    mix_scores_ = (scope / "mix").parameter("score", {vectors_.layers() + 1}, Initializer::zeros(), Decay::no);
+    mix_scores_ = (scope / "mix").parameter("score", {vectors_->layers() + 1}, Initializer::zeros(), Decay::no);
     mix_scale_ = (scope / "mix").parameter("scale", {1}, Initializer::ones(), Decay::no);
   }
   if (task.task == Task::span) {
@@ -98,14 +98,14 @@ bool TaskModel::start_from_counts(std::span<const data::TaskExample> examples) {
 }
 
 Variable TaskModel::hidden(const Sequences& sequences, const Pass& pass) const {
-  if (mix_scores_.empty()) return vectors_.hidden(sequences, pass);
+  if (mix_scores_.empty()) return vectors_->hidden(sequences, pass);
   std::vector<Variable> layers;
-  vectors_.hidden(sequences, pass, [&](const Variable& layer) { layers.push_back(layer); });
+  vectors_->hidden(sequences, pass, [&](const Variable& layer) { layers.push_back(layer); });
   return ops::layer_mix(layers, mix_scores_, mix_scale_);
 }
 
 Variable TaskModel::hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass) const {
-  if (mix_scores_.empty()) return vectors_.hidden_at(positions, sequences, pass);
+  if (mix_scores_.empty()) return vectors_->hidden_at(positions, sequences, pass);
   return ops::gather_positions(hidden(sequences, pass), positions);
 }
 
@@ -114,7 +114,7 @@ Variable TaskModel::pooled(const Sequences& sequences, const Pass& pass) const {
   if (task_.pooling == Pooling::mean) return ops::mean_over_time(hidden(sequences, pass), positions);
   for (Index& position : positions) position = task_.pooling == Pooling::first ? 0 : position - 1;
   const Variable chosen = hidden_at(positions, sequences, pass);
-  if (task_.pooling == Pooling::first) return vectors_.summary(chosen);
+  if (task_.pooling == Pooling::first) return vectors_->summary(chosen);
   return view(chosen, [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[2]}); });
 }
 

@@ -18,12 +18,14 @@ namespace heddle::models {
 class TaskModel {
  public:
   // The head's parameters, task/…, and task/mix/score [layers + 1] and task/mix/scale [1], are declared after the
-  // body's and come from the same source. Throws UsageError where classes are missing.
+  // body's and come from the same source. Throws UsageError where classes are missing, and for a body
+  // without vectors of tokens, which heads for tasks need.
   TaskModel(std::unique_ptr<Model> body, const TaskConfig& task);
 
   const Model& body() const { return *body_; }
   Model& body() { return *body_; }
-  const ContextualVectors& vectors() const { return vectors_; }  // of the body
+  // Of the body. Precondition: the task has a head of its own.
+  const ContextualVectors& vectors() const { return *vectors_; }
   const TaskConfig& task() const { return task_; }
   Parameters& parameters() { return body_->parameters(); }
   const Parameters& parameters() const { return body_->parameters(); }
@@ -47,7 +49,7 @@ class TaskModel {
   Variable pooled(const Sequences& sequences, const Pass& pass) const;
 
   std::unique_ptr<Model> body_;
-  const ContextualVectors& vectors_;
+  const ContextualVectors* vectors_ = nullptr;  // null where the model's own head does the task
   TaskConfig task_;
   Variable mix_scores_, mix_scale_;  // empty without a mix
   std::optional<heads::Classifier> classifier_;

@@ -196,6 +196,20 @@ TEST_CASE("translate: a beam gives several texts of falling score, and reorderin
   }
 }
 
+TEST_CASE("translate: a beam wider than the vocabulary keeps all tokens") {
+  const Reverser corpus;
+  const auto texts = lines_of(corpus.must("generate -q model.h5 -p 'a b' --beam 1000 --max-tokens 3").out);
+  REQUIRE(texts.size() == 1);
+  CHECK(texts == lines_of(corpus.must("generate -q model.h5 -p 'a b' --beam 400 --max-tokens 3").out));
+  corpus.refused({"generate model.h5 -p 'a b' --beam 1000 --n-best 900 --max-tokens 1", "fewer than --n-best 900", 1});
+}
+
+TEST_CASE("translate: the vectors of a source are those that its encoder has with the token that ends it") {
+  const Reverser corpus;
+  const json answer = parse_json(corpus.must("inspect embed model.h5 --text 'a b' --json").out)["texts"][0];
+  CHECK(answer["pieces"] == json::parse(R"(["a", "\\sb", "<|endoftext|>"])"));
+}
+
 TEST_CASE("translate: a coverage penalty adds what the alignment of a text says, and needs one") {
   const Reverser corpus;
   const std::string search = "printf 'a b c d\\n' | generate -q model.h5 --beam 5 --n-best 5 --jsonl ";
@@ -570,6 +584,9 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   corpus.must("inspect verify model.h5 && convert -q model.h5 --dtype bf16 -o small.h5");
   CHECK(lines_of(corpus.must("generate -q small.h5 -p 'a b'").out).size() == 1);
   corpus.refused({"inspect align model.h5 'a b'", "model.h5", 1});
+  write_file(corpus.path("more.tsv"), "a b\tb a\nc d e\te d c\n");
+  corpus.must("finetune -q --from model.h5 --task translate --train more.tsv --epochs 2 -o more.h5");
+  CHECK(lines_of(corpus.must("generate -q more.h5 -p 'a b'").out).size() == 1);
   corpus.refused({"inspect embed model.h5 valid.src", "gives a vector for each token of a text", 1});
   write_file(corpus.path("labelled.tsv"), "x\ta b\ny\tc d\n");
   corpus.refused({"finetune --from model.h5 --task classify --train labelled.tsv -o x.h5",

@@ -29,8 +29,6 @@ TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& to
       wanted_(options.search.beam > 0 ? options.search.n_best : options.num_samples),
       vocab_size_(generated_tokens(tokenizer)),
       cache_(options.kv_cache == Precision::bf16 ? DType::bfloat16 : DType::real) {
-  check<UsageError>(options.search.beam <= vocab_size_, "--beam ", options.search.beam, " is more than the ",
-                    vocab_size_, " tokens there are; lower it");
   check<UsageError>(options.search.coverage_penalty == 0 || model.attends_to_source(),
                     "--coverage-penalty: ", arguments.operand("MODEL"),
                     " does not attend to a source; leave out the option, or use a sequence-to-sequence model with "

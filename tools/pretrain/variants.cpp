@@ -50,15 +50,18 @@ bool has_variants(models::ModelConfig config) {
   return set.found_all();
 }
 
-// Why schemes are refused: the text around the name of a scheme, and the schemes for which it is the same.
+// Why schemes are refused: the text around the name of a scheme, or a text without one, and the schemes for which it is
+// the same.
 struct Reason {
   std::string before, after;
   std::vector<std::string> schemes;
 };
 
 void add_reason(std::vector<Reason>& reasons, const std::string& text, const std::string& scheme) {
-  const std::size_t at = std::min(text.find(scheme), text.size());
-  const std::string before = text.substr(0, at), after = text.substr(std::min(at + scheme.size(), text.size()));
+  const std::size_t at = text.find(scheme);
+  const bool is_named = at != text.npos;
+  const std::string before = is_named ? text.substr(0, at) : text + "; so with ",
+                    after = is_named ? text.substr(at + scheme.size()) : "";
   const auto same = std::ranges::find_if(
       reasons, [&](const Reason& reason) { return reason.before == before && reason.after == after; });
   std::vector<std::string>& schemes =
