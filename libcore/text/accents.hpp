@@ -3,15 +3,11 @@
 
 #include <utf8proc.h>
 
-#include <cstddef>
 #include <vector>
 
-namespace heddle::text {
+#include "libcore/text/origin.hpp"
 
-// The characters text[begin, end) that a byte of a word comes from.
-struct Origin {
-  std::size_t begin, end;
-};
+namespace heddle::text {
 
 // Whether the script is Latin, Greek or Cyrillic, of what is not a combining mark.
 bool is_european(char32_t code);
