@@ -22,7 +22,9 @@ using Ids = std::unordered_map<std::string_view, Index>;
 // The keys are views of the file's text.
 Ids read_pieces(std::string_view text, const std::string& path, std::vector<std::string>& pieces) {
   constexpr auto hint = "; the file was read as BERT's vocab.txt, one piece per line: is it plain text?";
+  constexpr Index most_blank = 100;
   Ids ids;
+  Index blank = 0;
   const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
   ids.reserve(lines);
   pieces.reserve(lines);
@@ -31,6 +33,11 @@ Ids read_pieces(std::string_view text, const std::string& path, std::vector<std:
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     const auto id = static_cast<Index>(pieces.size());
+    // The piece, of white space perhaps, was lost in an editor, but its place is that of an id.
+    if (line.empty() && ++blank <= most_blank) {
+      pieces.push_back(concatenate("blank line ", id + 1));
+      continue;
+    }
     check<DataError>(!line.empty() && is_utf8(line), path, ":", id + 1, ": a piece must be UTF-8 text, not ",
                      text::quoted(line), hint);
     const auto [found, is_new] = ids.emplace(line, id);

@@ -65,9 +65,12 @@ class Parser {
   // NUL at the end, which no part of JSON begins with or contains.
   char letter() const { return text_.c_str()[at_]; }
 
-  [[noreturn]] void fail() const {
+  [[noreturn]] void fail(std::string_view reason = "") const {
     throw DataError(
-        concatenate(file_, ":", line_, ": not valid JSON, at byte ", at_ - line_begin_ + 1, " of the line"));
+        concatenate(file_, ":", line_, ": not valid JSON, at byte ", at_ - line_begin_ + 1, " of the line", reason));
+  }
+  [[noreturn]] void fail_of_surrogate() const {
+    fail(": half of a surrogate pair, as of a cut emoji; \\ufffd can stand for it");
   }
 
   void skip_blanks() {
@@ -107,6 +110,7 @@ class Parser {
       case 'n':
         return parse_word("null", Kind::null);
       default:
+        refuse_special_number();
         return parse_number();
     }
   }
@@ -155,6 +159,14 @@ class Parser {
     if (!std::string_view(text_).substr(at_).starts_with(word)) fail();
     values_.push_back({kind, static_cast<std::uint32_t>(word.size()), at_});
     at_ += word.size();
+  }
+
+  // What Python writes for numbers that JSON has not.
+  void refuse_special_number() const {
+    const std::string_view rest = std::string_view(text_).substr(at_);
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (rest.starts_with(word)) fail(concatenate(": JSON has no ", word, "; null can stand for it"));
+    }
   }
 
   void take_digits() {
@@ -224,12 +236,12 @@ class Parser {
   char32_t unescape_code() {
     const char32_t code = hexadecimal_after_u();
     const bool high = code >= 0xD800 && code < 0xDC00, low = code >= 0xDC00 && code < 0xE000;
-    if (low) fail();
+    if (low) fail_of_surrogate();
     if (!high) return code;
-    if (letter() != '\\') fail();
+    if (letter() != '\\') fail_of_surrogate();
     ++at_;
     const char32_t second = letter() == 'u' ? hexadecimal_after_u() : 0;
-    if (second < 0xDC00 || second >= 0xE000) fail();
+    if (second < 0xDC00 || second >= 0xE000) fail_of_surrogate();
     return 0x10000 + ((code - 0xD800) << 10) + (second - 0xDC00);
   }
 

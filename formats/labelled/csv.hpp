@@ -1,9 +1,10 @@
 // Comma-separated values: rows of fields, the first of which names the columns by default. A field in quotes may hold
-// commas, line breaks and, doubled, quotes; other fields hold none of these. Rows end in "\n" or "\r\n". Spreadsheets
-// write semicolons for commas where the comma is the decimal separator.
-// Source: RFC 4180.
+// commas, line breaks and, doubled, quotes; other fields hold no commas and line breaks, and their quotes are literal,
+// as most programs read them. Rows end in "\n" or "\r\n". Spreadsheets write semicolons for commas where the comma is
+// the decimal separator. Source: RFC 4180.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace heddle::formats {
 
 // What separates the fields: a semicolon if the header has one and no comma.
 char csv_separator(std::string_view content);
+
+// The fields of the first row. Throws DataError as the readers do.
+std::vector<std::string> first_csv_row(std::string_view content, bool is_header);
 
 // One example per row, for whole rows, the first of which is at `begin`. Throws DataError, "FILE:LINE: …", for invalid
 // rows, with the line on which a row or an open quote begins.

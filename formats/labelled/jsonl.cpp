@@ -42,9 +42,12 @@ class ObjectLine {
   JsonDocument document_;
 };
 
-// take(line, place) for each line that is not blank.
+// take(line, place) for each line that is not blank. Throws DataError for a list of objects in several lines.
 template <class Take>
 void for_each_object(std::string_view content, const Place& begin, const Take& take) {
+  const std::string_view first = text::stripped(without_byte_order_mark(content.substr(0, content.find('\n'))));
+  check<DataError>(begin.line > 1 || (first != "[" && !first.starts_with("[{")), begin,
+                   ": begins a JSON list, where each line is an object; jq -c '.[]' makes JSONL of a list of objects");
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (!text::is_blank(line)) take(line, place);
   });
@@ -108,7 +111,8 @@ std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const
   Room(content, begin.file).take_for_lines(content, sizeof(data::SpanQuestion));
   std::vector<data::SpanQuestion> questions;
   questions.reserve(line_count(content));
-  for_each_object(content, begin, [&](std::string_view line, const Place& place) {
+  BadQuestions bad(begin.file);
+  const auto read = [&](std::string_view line, const Place& place) {
     const std::string where = concatenate(place);
     const ObjectLine document(line, place);
     const JsonNode object = document.object();
@@ -116,7 +120,10 @@ std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const
     const SpanContext context(std::string(text_member(object, "context", where)));
     questions.push_back(span_question(object, std::move(id), context, gold, where));
     questions.back().more = members_except(line, {"id", "question", "context", "answers", "is_impossible"});
-  });
+  };
+  for_each_object(content, begin,
+                  [&](std::string_view line, const Place& place) { bad.attempt([&] { read(line, place); }); });
+  bad.check();
   return questions;
 }
 

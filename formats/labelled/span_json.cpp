@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "formats/labelled/example_members.hpp"
+#include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 
@@ -25,7 +26,9 @@ std::string hint(const std::string& context, const std::string& answer) {
 data::SpanAnswer span_answer(const JsonNode& answer, const JsonNode& start, const SpanContext& places,
                              const std::string& where) {
   const std::string& context = *places.text();
-  check<DataError>(answer.is_text() && !answer.text().empty(), where, ": an answer has no \"text\"");
+  check<DataError>(answer.is_text(), where, ": an answer has no \"text\"");
+  check<DataError>(!answer.text().empty(), where,
+                   ": the \"text\" of an answer is empty; a question without an answer has an empty list of them");
   std::uint64_t characters = 0;
   const std::string_view digits = start.is_count() ? start.digits() : "";
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), characters);
@@ -78,6 +81,17 @@ std::size_t SpanContext::offset_of(std::uint64_t character) const {
   const std::size_t beyond =
       text::offset_of_character(std::string_view(*text_).substr(begin), character - from * characters_apart);
   return beyond == std::string::npos ? beyond : begin + beyond;
+}
+
+void BadQuestions::check() const {
+  if (problems_.empty()) return;
+  if (problems_.size() == 1) throw DataError(problems_.front());
+  const std::string prefix = concatenate(file_, ": ");
+  std::vector<std::string> shown = problems_;
+  for (std::string& problem : shown) {
+    if (problem.starts_with(prefix)) problem.erase(0, prefix.size());
+  }
+  throw DataError(concatenate(prefix, shown.size(), " questions are wrong: ", join(shown, "; ")));
 }
 
 data::SpanQuestion span_question(const JsonNode& object, std::string id, const SpanContext& context, Gold gold,

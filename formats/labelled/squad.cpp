@@ -12,12 +12,14 @@ namespace heddle::formats {
 namespace {
 
 void read_paragraph(const JsonNode& paragraph, std::string_view file, Gold gold, const std::string& where,
-                    std::vector<data::SpanQuestion>& questions) {
+                    std::vector<data::SpanQuestion>& questions, BadQuestions& bad) {
   const SpanContext context(std::string(text_member(paragraph, "context", where)));
   for (const JsonNode& object : list_member(paragraph, "qas", where).list()) {
-    std::string id = name_member(object, "id", where + ": a question");
-    const std::string question = concatenate(file, ": question ", text::quoted(id));
-    questions.push_back(span_question(object, std::move(id), context, gold, question));
+    bad.attempt([&] {
+      std::string id = name_member(object, "id", where + ": a question");
+      const std::string question = concatenate(file, ": question ", text::quoted(id));
+      questions.push_back(span_question(object, std::move(id), context, gold, question));
+    });
   }
 }
 
@@ -29,14 +31,16 @@ std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place
   const JsonDocument document{std::string(content), file};
   check<DataError>(!JsonNode(document).is_list(), file,
                    ": is a list, not SQuAD's object; jq -c '.[]' makes JSONL of a list of examples");
+  BadQuestions bad(file);
   Index articles = 0;
   for (const JsonNode& article : list_member(JsonNode(document), "data", std::string(file)).list()) {
     const std::string where = concatenate(file, ": article ", ++articles);
     Index paragraphs = 0;
     for (const JsonNode& paragraph : list_member(article, "paragraphs", where).list()) {
-      read_paragraph(paragraph, file, gold, concatenate(where, ", paragraph ", ++paragraphs), questions);
+      read_paragraph(paragraph, file, gold, concatenate(where, ", paragraph ", ++paragraphs), questions, bad);
     }
   }
+  bad.check();
   return questions;
 }
 

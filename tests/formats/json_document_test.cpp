@@ -64,6 +64,12 @@ TEST_CASE("JSON: escapes stand for characters") {
 }
 
 TEST_CASE("JSON: what is no JSON is refused with its place") {
+  CHECK(refusal("{\"a\": NaN}") ==
+        "x.json:1: not valid JSON, at byte 7 of the line: JSON has no NaN; null can stand for it");
+  CHECK(contains(refusal("[-Infinity]"), "at byte 2 of the line: JSON has no -Infinity"));
+  for (const std::string cut : {R"(["\ud83d"])", R"(["\ud83d x"])", R"(["\ude00"])", R"(["\ud83d\ud83d"])"}) {
+    CHECK(contains(refusal(cut), "half of a surrogate pair"));
+  }
   CHECK(refusal("[1,\n 2,\n 3 4]") == "x.json:3: not valid JSON, at byte 4 of the line");
   CHECK(refusal("{\"a\\n\": 1,\n x}") == "x.json:2: not valid JSON, at byte 2 of the line");
   for (const char* bad :

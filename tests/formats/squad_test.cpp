@@ -95,7 +95,20 @@ TEST_CASE("squad: an answer that is not in the context at its place names file, 
   for (const std::string start : {"-1", "8.0", "\"8\"", "null", "[8]"}) {
     CHECK(contains(answer("Max", start), "\"answer_start\" is not a number"));
   }
-  CHECK(contains(answer("", "0"), "an answer has no \"text\""));
+  CHECK(
+      contains(answer("", "0"), "the \"text\" of an answer is empty; a question without an answer has an empty list"));
+}
+
+TEST_CASE("squad: all wrong questions are named at once") {
+  const auto asked = [](const std::string& id, const std::string& text, int start) {
+    return concatenate(R"({"question": "?", "id": ")", id, R"(", "answers": [{"text": ")", text,
+                       R"(", "answer_start": )", start, "}]}");
+  };
+  const std::string message =
+      squad_message(squad(concatenate(asked("1", "Max", 1000), ", ", asked("2", "", 0), ", ", asked("3", "", 0))));
+  CHECK(message.starts_with("x.json: 3 questions are wrong: question '1': the answer 'Max' is not at character 1000"));
+  CHECK(contains(message, "; question '2': the \"text\" of an answer is empty"));
+  CHECK(contains(message, "; question '3'"));
 }
 
 TEST_CASE("squad: files of another form") {

@@ -46,8 +46,14 @@ TEST_CASE("wordpiece vocabulary: capital letters make it cased") {
 
 TEST_CASE("wordpiece vocabulary: what is wrong is named") {
   const auto message = [](const std::string& content) { return message_of([&] { read_vocabulary(content); }); };
-  CHECK(contains(message("[UNK]\na\n\nb\n"), "vocab.txt:3: a piece must be"));
   CHECK(contains(message("[UNK]\na\na\n"), "vocab.txt:3: the piece 'a' is already in line 2"));
   CHECK(contains(message("a\nb\n"), "no piece [UNK]"));
   CHECK(contains(message("[UNK]\n\xff\n"), "vocab.txt:2: "));
+}
+
+TEST_CASE("wordpiece vocabulary: blank lines keep the ids of the lines after them") {
+  const text::Tokenizer tokenizer(read_vocabulary("[PAD]\n[UNK]\na\n\nb\n\r\n##c\n"));
+  CHECK(tokenizer.encode("a b bc") == std::vector<TokenId>{2, 4, 4, 6});
+  CHECK(tokenizer.vocab_size() == 7);
+  CHECK(tokenizer.encode("blank line 4") == std::vector<TokenId>{1, 1, 1});
 }

@@ -281,6 +281,13 @@ TEST_CASE("split: slips are pointed out: swapped columns, a text with two labels
   write_file(corpus.path("both.tsv"), both);
   corpus.must("convert both.tsv --split 80,10,10 -o both");
   for (const char* file : {"train.tsv", "valid.tsv", "test.tsv"}) CHECK(count(part(corpus, "both", file), "b\t") > 0);
+  // A comma in quotes is no separator, with names of columns or without.
+  std::string quoted;
+  for (int i = 0; i < 60; ++i)
+    quoted += "spam,\"a, b c" + std::to_string(i) + "\"\nham,\"d, e f" + std::to_string(i) + "\"\n";
+  write_file(corpus.path("quoted.csv"), quoted);
+  CHECK_FALSE(contains(corpus.must("convert quoted.csv --no-header --split 80,10,10 -o quoted").err, "pairs"));
+  CHECK(count(part(corpus, "quoted", "train.csv"), "spam,") > 0);
   // Three columns are a label and two texts, unless options say otherwise.
   std::string three;
   for (int i = 0; i < 60; ++i) three += "a\tso " + std::to_string(i) + "\tx\nb\ttext " + std::to_string(i) + "\tx\n";

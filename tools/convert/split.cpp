@@ -51,10 +51,10 @@ bool has_header(LabelledFormat format, formats::Header header) {
 
 // Whether a table has two texts in a row: by its header, or by having three columns and no header.
 bool table_has_two_texts(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
-  const bool is_csv = format == LabelledFormat::csv;
-  const std::vector<std::string> names = split(first_line(content), is_csv ? formats::csv_separator(content) : '\t');
-  if (!has_header(format, input.header)) return names.size() == 3;
-  return std::ranges::count(names, "text_b") + std::ranges::count(names, "\"text_b\"") > 0;
+  const bool is_header = has_header(format, input.header);
+  const std::vector<std::string> names =
+      format == LabelledFormat::csv ? formats::first_csv_row(content, is_header) : split(first_line(content), '\t');
+  return is_header ? std::ranges::count(names, "text_b") > 0 : names.size() == 3;
 }
 
 TaskInput how_to_read(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {

@@ -1,7 +1,5 @@
 #include "tools/lines/input_texts.hpp"
 
-#include <algorithm>
-
 #include "libcore/base/strings.hpp"
 #include "libcore/text/unicode.hpp"
 
@@ -20,7 +18,7 @@ bool InputTexts::ends_text(std::string_view line) {
     case TextUnit::exact_line:
       return true;
     case TextUnit::row:
-      if (std::ranges::count(line, '"') % 2 != 0) quote_is_open_ = !quote_is_open_;  // a doubled one is two
+      pass_quotes(line);
       return !quote_is_open_;
     case TextUnit::paragraph:
       return text::is_blank(line);
@@ -28,6 +26,19 @@ bool InputTexts::ends_text(std::string_view line) {
       break;
   }
   return false;
+}
+
+// Quotes open at the beginning of a field alone. A doubled one closes and opens again.
+void InputTexts::pass_quotes(std::string_view line) {
+  bool may_open = true;
+  for (const char letter : line) {
+    if (letter == '"' && (quote_is_open_ || may_open)) {
+      quote_is_open_ = !quote_is_open_;
+      may_open = true;
+    } else if (!quote_is_open_) {
+      may_open = letter == ',' || letter == ';';
+    }
+  }
 }
 
 std::optional<InputText> InputTexts::next(const std::function<void()>& before_waiting) {

@@ -36,6 +36,7 @@ class InputTexts {
 
  private:
   bool ends_text(std::string_view line);
+  void pass_quotes(std::string_view line);
 
   std::string name_;
   cli::LineReader lines_;
