@@ -77,26 +77,60 @@ void split_columns(std::string_view line, std::vector<std::string_view>& columns
   if (!tabs) std::erase(columns, "");
 }
 
-// The place of the tag among the columns from 0, or nothing for the last.
-std::optional<std::size_t> conll_column(std::string_view column) {
-  if (column.empty()) return std::nullopt;
+// The places of words and tags among the columns from 0; no tag is the last column.
+struct ConllColumns {
+  std::size_t word = 0;
+  std::optional<std::size_t> tag;
+};
+
+std::size_t conll_column(std::string_view option, std::string_view column, std::string_view advice) {
   const std::optional<Index> number = index_of(column);
-  check<UsageError>(number && *number >= 2, "--label-column: '", column,
-                    "' is no column of tags in CoNLL columns; give its number, from 2 on");
+  check<UsageError>(number && *number >= 1, "--", option, ": '", column, "' is no column of CoNLL columns; give ",
+                    advice);
   return static_cast<std::size_t>(*number - 1);
+}
+
+ConllColumns conll_columns(std::string_view words, std::string_view tags) {
+  ConllColumns columns;
+  if (!words.empty()) columns.word = conll_column("text-column", words, "the number of that of the words, from 1");
+  if (tags.empty()) return columns;
+  columns.tag = conll_column("label-column", tags, "the number of that of the tags, from 1");
+  check<UsageError>(columns.word != *columns.tag, "--label-column: column ", tags,
+                    " has the words; give the number of that of the tags, or that of the words with --text-column");
+  return columns;
 }
 
 constexpr std::size_t conllu_columns = 10;
 
-std::size_t conllu_column(std::string_view column) {
+std::size_t conllu_column(std::string_view option, std::string_view column) {
   const std::vector<std::string> names = {"id",    "form", "lemma",  "upos", "xpos",
                                           "feats", "head", "deprel", "deps", "misc"};
-  const auto named = std::ranges::find(names, column.empty() ? "upos" : column);
+  const auto named = std::ranges::find(names, column);
   if (named != names.end()) return static_cast<std::size_t>(named - names.begin());
   const std::optional<Index> number = index_of(column);
-  check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--label-column: '",
+  check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--", option, ": '",
                     column, "' is no column of CoNLL-U, which are ", join(names), ", or 1 to 10");
   return static_cast<std::size_t>(*number - 1);
+}
+
+// Whether a line, which begins with '#', is a comment where words have this number of columns.
+bool is_comment(const std::vector<std::string_view>& columns, std::size_t width) {
+  const bool is_assignment = columns.size() >= 3 && columns[0] == "#" && columns[2] == "=";
+  const bool is_document = columns[0] == "#begin" || columns[0] == "#end";
+  return is_assignment || is_document || (columns.size() <= 2 && columns.size() != width);
+}
+
+// How many columns words have: as many as the first line that cannot be a comment, or else the first of all.
+std::size_t width_of(std::string_view content, const Place& begin) {
+  std::vector<std::string_view> columns;
+  std::size_t first = 0, width = 0;
+  for_each_line(content, begin, [&](std::string_view line, const Place&) {
+    if (width > 0 || line.starts_with("-DOCSTART-") || text::is_blank(line)) return;
+    split_columns(line, columns);
+    if (first == 0) first = columns.size();
+    if (!line.starts_with('#')) width = columns.size();
+  });
+  return width > 0 ? width : first;
 }
 
 // Whether the line is a word, not a multiword token or an empty node. Words are numbered from 1.
@@ -111,30 +145,32 @@ bool is_word(std::string_view id, Index next, const Place& place) {
 
 }  // namespace
 
-std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view column,
-                                             Gold gold) {
-  const std::optional<std::size_t> place_of_tag = conll_column(column);
+std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view tags,
+                                             Gold gold, std::string_view words) {
+  const ConllColumns wanted = conll_columns(words, tags);
   Sentences sentences(Room(content, begin.file));
   std::vector<std::string_view> columns;
-  std::size_t width = 0;
+  const std::size_t width = width_of(content, begin), tag = wanted.tag.value_or(width - 1);
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     const bool begins_document = line.starts_with("-DOCSTART-");
     if (begins_document || text::is_blank(line)) return sentences.end_sentence();
     split_columns(line, columns);
-    if (width == 0) width = columns.size();
+    if (line.starts_with('#') && is_comment(columns, width)) return;
     check<DataError>(columns.size() == width, place, ": the number of columns is ", columns.size(),
-                     "; the lines before have ", width);
-    const std::size_t tag = place_of_tag.value_or(width - 1);
-    check<DataError>(gold == Gold::absent || (tag > 0 && tag < width), place, ": the number of columns is ", width,
-                     "; the tag should be in column ", tag == 0 ? 2 : tag + 1);
-    sentences.add(columns.front(), gold == Gold::given ? columns[tag] : "", place, gold);
+                     "; the others have ", width);
+    check<DataError>(wanted.word < width, place, ": the number of columns is ", width,
+                     "; the word should be in column ", wanted.word + 1);
+    check<DataError>(gold == Gold::absent || (tag != wanted.word && tag < width), place, ": the number of columns is ",
+                     width, "; the tag should be in column ", tag == wanted.word ? tag + 2 : tag + 1);
+    sentences.add(columns[wanted.word], gold == Gold::given ? columns[tag] : "", place, gold);
   });
   return std::move(sentences).finish();
 }
 
-std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view column,
-                                              Gold gold) {
-  const std::size_t tag = conllu_column(column);
+std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view tags,
+                                              Gold gold, std::string_view words) {
+  const std::size_t tag = conllu_column("label-column", tags.empty() ? "upos" : tags),
+                    word = conllu_column("text-column", words.empty() ? "form" : words);
   Sentences sentences(Room(content, begin.file));
   std::vector<std::string_view> columns;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
@@ -144,7 +180,7 @@ std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Pl
     check<DataError>(columns.size() == conllu_columns, place, ": the number of columns is ", columns.size(), ", not ",
                      conllu_columns, " with tabs between them");
     if (!is_word(columns[0], sentences.words() + 1, place)) return;
-    sentences.add(columns[1], columns[tag], place, gold);
+    sentences.add(columns[word], columns[tag], place, gold);
   });
   return std::move(sentences).finish();
 }

@@ -14,7 +14,8 @@ namespace heddle::formats {
 namespace {
 
 using ReadTexts = std::vector<data::LabelledText> (*)(std::string_view, const Place&, Texts, Gold, TableColumns&);
-using ReadSentences = std::vector<data::TaggedSentence> (*)(std::string_view, const Place&, std::string_view, Gold);
+using ReadSentences = std::vector<data::TaggedSentence> (*)(std::string_view, const Place&, std::string_view, Gold,
+                                                            std::string_view);
 using ReadSpans = std::vector<data::SpanQuestion> (*)(std::string_view, const Place&, Gold);
 
 struct Entry {
@@ -69,6 +70,7 @@ const Entry& choose(std::string_view file, const LabelledInput& input, std::stri
   if (chosen == nullptr) chosen = first;
   check<UsageError>(chosen->*reader != nullptr, file, ": is ", to_text(chosen->format), ", which holds ",
                     examples_of(*chosen), "; this task needs ", examples, ": ", one_of(possible),
+                    chosen->format == LabelledFormat::squad ? "; jq -c '.[]' makes JSONL of a list of objects" : "",
                     " (--format says which, where the name does not)");
   return *chosen;
 }
@@ -77,6 +79,18 @@ template <class Example>
 std::vector<Example> checked(std::vector<Example> examples, std::string_view file, Gold gold) {
   check<DataError>(gold == Gold::absent || !examples.empty(), file, ": has no example");
   return examples;
+}
+
+// Throws DataError for a file that has lines, but no line feed between them. Of a text that is read line by line the
+// first may be all of the file; a carriage return within it is not enough.
+void check_line_ends(std::string_view content, const Place& begin) {
+  const std::size_t enough = content.ends_with('\n') ? 2 : 1;
+  if (content.ends_with('\n')) content.remove_suffix(1);
+  if (content.ends_with('\r')) content.remove_suffix(1);
+  const auto returns = static_cast<std::size_t>(std::ranges::count(content, '\r'));
+  check<DataError>(begin.line > 1 || returns < enough || content.find('\n') != content.npos, begin.file,
+                   ": its lines end with carriage returns alone, as old Macs and Excel's \"CSV (Macintosh)\" write "
+                   "them; tr '\\r' '\\n' < FILE makes lines of them");
 }
 
 const Entry& text_entry(std::string_view file, const LabelledInput& input, Texts texts) {
@@ -105,6 +119,7 @@ LabelledTextReader::LabelledTextReader(std::string_view file, const LabelledInpu
       columns_(input.columns, input.header) {}
 
 std::vector<data::LabelledText> LabelledTextReader::read(std::string_view content, const Place& begin) {
+  check_line_ends(content, begin);
   const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}, .header = {}}, texts_);
   return checked(entry.texts(content, begin, texts_, gold_, columns_), begin.file, gold_);
 }
@@ -116,8 +131,9 @@ std::vector<data::LabelledText> read_labelled_texts(std::string_view content, co
 
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold) {
+  check_line_ends(content, begin);
   const Entry& entry = choose(begin.file, input, "tagged sentences", &Entry::sentences);
-  return checked(entry.sentences(content, begin, input.columns.label, gold), begin.file, gold);
+  return checked(entry.sentences(content, begin, input.columns.label, gold, input.columns.text), begin.file, gold);
 }
 
 LabelledFormat span_format(std::string_view file, const LabelledInput& input) {
@@ -126,6 +142,7 @@ LabelledFormat span_format(std::string_view file, const LabelledInput& input) {
 
 std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Gold gold) {
+  check_line_ends(content, begin);
   const Entry& entry = choose(begin.file, input, "questions with spans", &Entry::spans);
   return checked(entry.spans(content, begin, gold), begin.file, gold);
 }

@@ -52,7 +52,8 @@ struct LabelledInput {
             self.format);
     visitor(Field("text_column",
                   "column of the text: its name, a number from 1, or the key of JSONL; default: text (of translations, "
-                  "source), or without a header the one after the label")
+                  "source), or without a header the one after the label. Of words in CoNLL: a number, or a name of "
+                  "CoNLL-U such as lemma; default: the first, or form")
                 .not_empty()
                 .takes("COLUMN")
                 .essential(),

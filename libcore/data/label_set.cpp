@@ -45,13 +45,16 @@ std::optional<Index> LabelSet::find(std::string_view name) const {
 
 Index LabelSet::id(std::string_view name, std::string_view file, Index line) const {
   if (const std::optional<Index> known = find(name)) return *known;
+  throw DataError(unknown(name, file, line));
+}
+
+std::string LabelSet::unknown(std::string_view name, std::string_view file, Index line) const {
   const std::string near = name.size() < 3 ? "" : nearest(name, names_);  // any other letter is near
   const bool is_sentence = std::ranges::count(name, ' ') >= 3;
-  throw DataError(
-      concatenate(file, ":", line, ": unknown label ", text::shown(name), "; the model has ", listed(names_),
-                  near.empty() ? "" : "; did you mean '" + near + "'?",
-                  is_sentence ? concatenate("; if it is a text, ", swapped_columns) : "",
-                  line == 1 && is_name_of_labels(name) ? "; `header` takes line 1 as names of columns" : ""));
+  return concatenate(file, ":", line, ": unknown label ", text::shown(name), "; the model has ", listed(names_),
+                     near.empty() ? "" : "; did you mean '" + near + "'?",
+                     is_sentence ? concatenate("; if it is a text, ", swapped_columns) : "",
+                     line == 1 && is_name_of_labels(name) ? "; `header` takes line 1 as names of columns" : "");
 }
 
 LabelSet labels_of(std::span<const LabelledText> examples) {

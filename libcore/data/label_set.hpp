@@ -30,7 +30,9 @@ class LabelSet {
   // Precondition: 0 <= id < size().
   const std::string& name(Index id) const { return names_[static_cast<std::size_t>(id)]; }
   std::optional<Index> find(std::string_view name) const;
-  // Throws DataError ("FILE:LINE: unknown label 'spma'; did you mean 'spam'? Known are ham, spam").
+  // "FILE:LINE: unknown label 'spma'; the model has ham, spam; did you mean 'spam'?"
+  std::string unknown(std::string_view name, std::string_view file, Index line) const;
+  // Throws DataError with that text for a label that is not in the set.
   Index id(std::string_view name, std::string_view file, Index line) const;
 
   bool operator==(const LabelSet& other) const { return names_ == other.names_; }

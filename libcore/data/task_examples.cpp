@@ -103,7 +103,7 @@ std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences,
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     const TaggedSentence& sentence = sentences[i];
     std::vector<TokenId> tags;
-    for (const Index id : tag_ids(sentence, labels, file)) tags.push_back(static_cast<TokenId>(id));
+    for (const std::string& tag : sentence.tags) tags.push_back(static_cast<TokenId>(labels.find(tag).value_or(-1)));
     located(place(file, sentence.lines.empty() ? Index{1} : sentence.lines.front()), [&] {
       const AlignedWords words = align_words(tokenizer, sentence.words);
       std::vector<FramedSequence> parts = framing(words.ids, overlong.how);

@@ -38,7 +38,7 @@ struct OverlongTexts {
 std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std::string_view file,
                                        const text::Tokenizer& tokenizer, const Framing& framing,
                                        OverlongTexts& overlong);
-// Tags are left at -1 for sentences without any.
+// Tags are left at -1 for sentences without any, and where they are none of the labels.
 std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences, std::string_view file,
                                       const LabelSet& labels, const text::Tokenizer& tokenizer, const Framing& framing,
                                       OverlongTexts& overlong);

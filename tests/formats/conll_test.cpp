@@ -62,8 +62,30 @@ TEST_CASE("conll: columns apart by blanks, chosen by number, and the lines of wo
   CHECK(read_conll("New York\tLOC\n", "x", "", Gold::given).at(0).words == Strings{"New York"});
 }
 
+TEST_CASE("conll: the column of the words, and comments, as in GermEval 2014 and CoNLL-2012") {
+  const std::string words = "1\tFrau\tO\tO\n2\tK\u00f6ln\tB-LOC\tO\n";
+  for (const std::string comment :
+       {"#\thttp://example.org/0\n", "# sent_id = 3\n", "# newdoc\n", "#begin document (x); part 000\n"}) {
+    const auto read = read_conll(comment + words + "\n" + comment + words, "x", "3", Gold::given, "2");
+    REQUIRE(read.size() == 2);
+    CHECK(read[0].words == Strings{"Frau", "K\u00f6ln"});
+    CHECK(read[1].tags == Strings{"O", "B-LOC"});
+    CHECK(read[1].lines == std::vector<Index>{6, 7});
+  }
+  CHECK(read_conll(words, "x", "", Gold::absent, "2").at(0).words == Strings{"Frau", "K\u00f6ln"});
+  CHECK(read_conll("O\ta\nB-x\tb\n", "x", "1", Gold::given, "2").at(0).tags == Strings{"O", "B-x"});
+  // A word.
+  CHECK(read_conll("a O\n# O\n#b O\n", "x", "", Gold::given).at(0).words == Strings{"a", "#", "#b"});
+  CHECK(read_conll("#\n", "x", "", Gold::absent).at(0).words == Strings{"#"});
+  CHECK(contains(message_of([&] { read_conll("a\tO\n", "x", "", Gold::given, "3"); }),
+                 "x:1: the number of columns is 2; the word should be in column 3"));
+  CHECK(conll_message("#\ta\tb\nc\tO\n") == "x.conll:1: the number of columns is 3; the others have 2");
+  CHECK_THROWS_AS(read_conll("a O\n", "x", "2", Gold::given, "2"), UsageError);
+  CHECK_THROWS_AS(read_conll("a O\n", "x", "2", Gold::given, "form"), UsageError);
+}
+
 TEST_CASE("conll: other lines are errors with file and line") {
-  CHECK(conll_message("a\tO\nb\n") == "x.conll:2: the number of columns is 1; the lines before have 2");
+  CHECK(conll_message("a\tO\nb\n") == "x.conll:2: the number of columns is 1; the others have 2");
   CHECK(conll_message("a\n") == "x.conll:1: the number of columns is 1; the tag should be in column 2");
   CHECK(conll_message("a b c\n", "4") == "x.conll:1: the number of columns is 3; the tag should be in column 4");
   CHECK(conll_message("a\tO\n\tO\n") == "x.conll:2: the word is empty");
@@ -89,6 +111,7 @@ TEST_CASE("conllu: comments, multiword tokens and empty nodes are no words") {
   CHECK(read_conllu(content, "x", "5", Gold::given).at(0).tags == Strings{"VBP", "RB", "VB"});
   CHECK(read_conllu(content, "x", "form", Gold::given)[0].tags == Strings{"do", "n't", "go"});
   CHECK(read_conllu(content, "x", "", Gold::absent)[0].tags.empty());
+  CHECK(read_conllu(content, "x", "", Gold::given, "lemma")[0].words == Strings{"lemma", "lemma", "lemma"});
   CHECK_THROWS_AS(read_conllu(content, "x", "pos", Gold::given), UsageError);
   CHECK_THROWS_AS(read_conllu(content, "x", "11", Gold::given), UsageError);
 }

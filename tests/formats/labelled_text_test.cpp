@@ -85,6 +85,33 @@ TEST_CASE("tsv: empty lines are no examples, but of texts and pairs they count")
                  "x.tsv:2: the number of columns is 1, not 2; a line is SOURCE, tab, TARGET"));
 }
 
+TEST_CASE("labelled texts: lines that end with carriage returns alone, and JSON lists, are named with the remedy") {
+  const auto problem = [](const std::string& content, const std::string& file) {
+    return message_of([&] { read_labelled_texts(content, file, {}, Texts::one, Gold::given); });
+  };
+  for (const std::string content :
+       {"label,text\rpos,good film\rneg,\"bad, film\"\r", "label,text\rpos,good\rneg,bad\r\n"}) {
+    CHECK(contains(problem(content, "a.csv"), "a.csv: its lines end with carriage returns alone"));
+    CHECK(contains(problem(content, "a.csv"), "tr '\\r' '\\n'"));
+  }
+  CHECK(contains(problem("pos\tgood\rneg\tbad\r", "b.tsv"), "carriage returns"));
+  CHECK(contains(message_of([&] { read_tagged_sentences("a\tO\rb\tO\r", "b.conll", {}, Gold::given); }),
+                 "carriage returns"));
+  CHECK(problem("a\tb\r\n", "b.tsv").empty());
+  CHECK(problem("a\tb\r", "b.tsv").empty());
+  CHECK(problem("a\tb\rc\nd\te\n", "b.tsv").empty());
+  for (const std::string content : {"[\n {\"text\": \"a\", \"label\": \"b\"}\n]\n", "[{\"text\": \"a\"}]"}) {
+    CHECK(problem(content, "a.jsonl") ==
+          "a.jsonl:1: begins a JSON list, where each line is an object; jq -c '.[]' makes JSONL of a list of objects");
+    CHECK_THROWS_WITH_AS(
+        problem(content, "a.json"),
+        "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled "
+        "texts: tsv, csv or jsonl; jq -c '.[]' makes JSONL of a list of objects (--format says which, "
+        "where the name does not)",
+        UsageError);
+  }
+}
+
 TEST_CASE("labelled texts: the ending of a name decides, in either case") {
   CHECK(labelled_format("X.CSV", {}) == LabelledFormat::csv);
   CHECK(labelled_format("data/x.Jsonl", {}) == LabelledFormat::jsonl);
@@ -187,7 +214,7 @@ TEST_CASE("labelled input: the format by the ending, by force, and for other tas
   CHECK_THROWS_WITH_AS(
       text(jsonl, "a.json", LabelledFormat::automatic),
       "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled texts: "
-      "tsv, csv or jsonl (--format says which, where the name does not)",
+      "tsv, csv or jsonl; jq -c '.[]' makes JSONL of a list of objects (--format says which, where the name does not)",
       UsageError);
   CHECK_THROWS_WITH_AS(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::given), "a.tsv: has no example",
                        DataError);

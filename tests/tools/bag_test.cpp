@@ -82,6 +82,50 @@ TEST_CASE("bag: tags of IOBES, without types, and with marks at the end have ent
   CHECK(metrics("MISC-B", "MISC-I", "LOC-B")["entities"]["types"]["LOC"]["support"] == 10);
 }
 
+TEST_CASE("bag: the column of the words is chosen; running numbers as words are warned of") {
+  const Labelled corpus;
+  std::string sentences;
+  for (int i = 0; i < 10; ++i)
+    sentences += "#\thttp://example.org/" + std::to_string(i) + "\n1\tFrau\tO\tO\n2\tin\tO\tO\n3\tOslo\tB-LOC\tO\n\n";
+  write_file(corpus.path("germeval.conll"), sentences);
+  const std::string train = "finetune -q --arch bag --task label --train germeval.conll --label-column 3 -o tags.h5";
+  CHECK(contains(corpus.must(train).err, "germeval.conll:2: the words are running numbers; --text-column says"));
+  CHECK_FALSE(contains(corpus.must(train + " --text-column 2").err, "numbers"));
+  write_file(corpus.path("plain.conll"), "1\tFrau\n2\tin\n3\tOslo\n\n");
+  CHECK(corpus.must("classify -q tags.h5 plain.conll --text-column 2").out ==
+        "1\tFrau\tO\n2\tin\tO\n3\tOslo\tB-LOC\n\n");
+  CHECK(contains(corpus.must("classify -q tags.h5 plain.conll").err, "running numbers"));
+}
+
+TEST_CASE("bag: a gold label that training never saw counts as wrong, with a row of its own and one warning") {
+  const Labelled corpus;
+  const auto tagged = [](const std::string& tag) { return "EU I-ORG\nUN " + tag + "\nsays O\n\n"; };
+  write_file(corpus.path("tags.conll"), tagged("I-ORG") + "Oslo I-LOC\nis O\n\n" + tagged("I-ORG"));
+  write_file(corpus.path("tags-test.conll"), tagged("B-ORG"));
+  write_file(corpus.path("tags-test.tsv"), "a\tgood one\nc\tstrange\nd\tstrange\n");
+  corpus.must("for i in 1 2 3 4 5 6; do printf 'a\\tgood %d\\nb\\tbad %d\\n' $i $i; done > ab.tsv");
+  corpus.must(bag + "label --train tags.conll -o tags.h5 && " + bag + "classify --train ab.tsv -o ab.h5");
+  const Outcome words = corpus.must("classify tags.h5 tags-test.conll --evaluate --json");
+  CHECK(contains(words.err,
+                 "tags-test.conll:2: unknown label 'B-ORG'; the model has I-LOC, I-ORG, O; did you mean 'I-ORG'? 1 of "
+                 "3 words has a label that the model cannot give, and counts as wrong\n"));
+  const json of_words = parse_json(words.out);
+  CHECK(of_words["accuracy"].get<double>() == doctest::Approx(2.0 / 3));
+  CHECK(of_words["confusion"]["B-ORG"]["I-ORG"] == 1);
+  CHECK(of_words["entities"]["recall"] == 0.0);
+  const Outcome texts = corpus.must("classify ab.h5 tags-test.tsv --evaluate --json");
+  CHECK(contains(texts.err, "2 of 3 examples have a label that the model cannot give, and count as wrong"));
+  const json of_texts = parse_json(texts.out);
+  CHECK(of_texts["accuracy"].get<double>() == doctest::Approx(1.0 / 3));
+  CHECK(of_texts["classes"]["c"]["recall"] == 0.0);
+  CHECK(of_texts["classes"]["d"]["support"] == 1);
+  CHECK(of_texts["confusion"]["c"].size() == 4);
+  CHECK(contains(corpus.must("finetune --arch bag --train ab.tsv --valid tags-test.tsv -o valid.h5").err,
+                 "unknown label 'c'"));
+  corpus.must("classify -q ab.h5 tags-test.tsv --evaluate -o p.tsv");
+  CHECK(contains(read_file(corpus.path("p.tsv")), "strange\tc\t"));
+}
+
 TEST_CASE("bag: before training, its probabilities are those of naive Bayes") {
   const Labelled corpus;
   write_file(corpus.path("tiny.tsv"), "praise\tgood good\npraise\tgood film\nblame\tbad\n");

@@ -99,7 +99,8 @@ TEST_CASE("columns: what is not there is refused, with what is") {
            {tune + "open.csv", "open.csv:3: the quote that opens column 1 is never closed", 1},
            {tune + "twice.csv", "twice.csv:1: the columns 1 and 3 are both called 'text'", 1},
            {tune + "texts.tsv --text-b-column 2", "--text-b-column: is for --task pair", 2},
-           {tune + "tags.conll --task label --text-column 1", "--text-column: is for labelled texts", 2},
+           {tune + "tags.conll --task label --text-column word", "--text-column: 'word' is no column of CoNLL", 2},
+           {tune + "tags.conll --task label --header", "--header: is for labelled texts", 2},
            {"classify tuned.h5 plain.csv --label-column x", "--label-column has no effect without --evaluate", 2},
            {tune + "texts.csv --task label", "texts.csv: is csv, which holds labelled texts", 2}}) {
     corpus.refused(refusal);

@@ -186,7 +186,6 @@ TEST_CASE("ensemble: what does not go together is refused in one line") {
       {"finetune --ensemble a.h5,b.h5 --valid texts.tsv", "-o FILE is missing", 2},
       {"finetune --ensemble a.h5,b.h5 --epochs 3" + valid, "--epochs: is for training", 2},
       {"finetune --ensemble a.h5,b.h5 --from model.h5" + valid, "--from: is for training", 2},
-      {"finetune --ensemble a.h5,b.h5 --valid court.tsv -o x.h5", "court", 1},
       {"finetune --ensemble a.h5,b.h5 --valid texts.tsv -o a.h5", "refusing to overwrite the input", 2},
       {"generate both.h5 -p x", "both.h5: is an ensemble file; a model file is needed", 1},
       {"convert both.h5 -o dir/", "both.h5: is an ensemble file", 1},

@@ -274,7 +274,7 @@ TEST_CASE("finetune and classify: what is wrong is said in one line") {
   refused("echo x | classify model.h5", 1, "finetune");
   refused("echo x | classify model.h5 --labels a,b", 2, "--template");
   corpus.must("finetune -q --from model.h5 -o x.h5 --train texts.tsv --epochs 1");
-  write_file(corpus.path("other.tsv"), "animal\tthe cat\nplant\ta tree\n");
+  write_file(corpus.path("other.tsv"), "plant\tthe cat\nplant\ta tree\n");
   refused("classify x.h5 other.tsv --evaluate", 1, "plant");
   refused("classify x.h5 texts.tsv --evaluate --base model.h5", 2, "--base");
   refused("generate train.h5 -p x", 1, "train.h5");

@@ -2,6 +2,7 @@
 #include "tools/classify/input_watch.hpp"
 #include "tools/classify/write_results.hpp"
 #include "tools/lines/answer_texts.hpp"
+#include "tools/tasks/data_warnings.hpp"
 
 namespace heddle {
 
@@ -52,12 +53,16 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   const auto read = [&](const InputText& text) {
     std::optional<std::string> warning;
     if (watches) warning = options.raw ? LabelWatch::raw_warning(text) : watch.warning(text);
+    ReadText result{text, {.file = text.file, .texts = {}, .sentences = {}, .questions = {}}};
+    if (options.raw) {
+      result.data.sentences.push_back(raw_sentence(text));
+    } else {
+      result.data = reader.read(text.text + line_end, {text.file, text.line});
+      if (watches && !warning) warning = numbered_words_warning(result.data);
+    }
     if (warning) arguments.warn(*warning);
     watches = watches && !warning;
-    if (options.raw) {
-      return ReadText{text, {.file = text.file, .texts = {}, .sentences = {raw_sentence(text)}, .questions = {}}};
-    }
-    return ReadText{text, reader.read(text.text + line_end, {text.file, text.line})};
+    return result;
   };
   const auto answer = [&](const std::vector<ReadText>& texts) {
     const TaskData data = joined_texts(texts);

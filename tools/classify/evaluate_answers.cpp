@@ -19,6 +19,8 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   check_metric(data, task, labels, options.metric);
   // Of a part of a file the rest may well be the training data.
   if (const auto warning = answerer.warning(data, options.folds == 0 ? path : "")) arguments.warn(*warning);
+  if (const auto warning = unknown_labels_warning(data, task.task, labels)) arguments.warn(*warning);
+  if (const auto warning = numbered_words_warning(data)) arguments.warn(*warning);
   if (const auto warning = one_label_warning(data, task.task, labels)) arguments.warn(*warning);
   const std::optional<Baseline> baseline = answerer.baseline(data);
   const Judge how{options.metric, true, null_threshold(task, options, arguments), seed,

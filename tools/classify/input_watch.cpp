@@ -99,8 +99,9 @@ std::optional<std::string> LabelWatch::of_words(const InputText& text) const {
     const auto is_label = [&](const std::string& column) { return labels_.find(column).has_value(); };
     const bool has_label = std::any_of(columns.begin() + 1, columns.end(), is_label);
     constexpr std::size_t conllu_columns = 10;
-    const bool is_sentence = std::ranges::count(columns.front(), ' ') >= 3 ||
-                             (columns.size() >= 3 && line.find('\t') == line.npos && !has_label);
+    const bool is_sentence =
+        input_.columns.text.empty() && (std::ranges::count(columns.front(), ' ') >= 3 ||
+                                        (columns.size() >= 3 && line.find('\t') == line.npos && !has_label));
     if (is_sentence) {
       warning = concatenate(place, ": ", shown(columns.front()),
                             " is taken as the word; --raw tags sentences as they are, else each word has its line");

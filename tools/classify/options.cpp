@@ -33,13 +33,13 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
 
 void refuse_unused(Task task, const ClassifyOptions& options, const cli::Arguments& arguments) {
   const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
-  if (task == Task::label || task == Task::span) refuse({"text_column", "text_b_column", "header"}, arguments, reason);
+  if (task == Task::label || task == Task::span) refuse({"text_b_column", "header"}, arguments, reason);
   if (task != Task::pair) refuse({"text_b_column"}, arguments, reason);
-  if (task == Task::span) refuse({"label_column"}, arguments, reason);
+  if (task == Task::span) refuse({"text_column", "label_column"}, arguments, reason);
   if (task != Task::label && !options.evaluate)
     refuse({"label_column"}, arguments, " has no effect without --evaluate");
   if (task != Task::label) refuse({"raw"}, arguments, reason + "; it is for tags of words");
-  if (options.raw) refuse({"format"}, arguments, " has no effect with --raw, which reads lines of text");
+  if (options.raw) refuse({"format", "text_column"}, arguments, " has no effect with --raw, which reads lines of text");
   if (task != Task::span) refuse({"max_answer_length", "null_threshold"}, arguments, reason);
   if (task == Task::label || task == Task::regress) refuse({"top"}, arguments, reason);
   if (task == Task::regress) refuse({"threshold"}, arguments, reason + ": its numbers have no probabilities");

@@ -115,11 +115,13 @@ void LabelledTask::warn_of_slips() const {
   for (const TaskData& file : train_files_) {
     warn(header_warning(file, tuning_.input));
     warn(empty_texts_warning(file));
+    warn(numbered_words_warning(file));
   }
   if (task != Task::label) warn(many_classes_warning(train_, labels_));
   warn(alike_labels_warning(train_.file, labels_));
   warn(long_word_warning(train_));
   if (!valid_) return;
+  warn(unknown_labels_warning(*valid_, task, labels_));
   warn(copies_warning(train_, *valid_));
   warn(small_validation_warning(*valid_, task));
   warn(one_label_warning(*valid_, task, labels_));

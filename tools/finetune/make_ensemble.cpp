@@ -70,6 +70,7 @@ std::string comparison(const Judgement& judgement, const Baseline& rival) {
 void warn_of_slips(const TaskData& data, const Ensemble& models, const std::string& path,
                    const cli::Arguments& arguments) {
   const models::Task task = models.task().task;
+  if (const auto warning = unknown_labels_warning(data, task, models.labels())) arguments.warn(*warning);
   if (const auto warning = one_label_warning(data, task, models.labels())) arguments.warn(*warning);
   if (const auto warning = small_validation_warning(data, task)) arguments.warn(*warning);
   if (const auto warning = training_data_warning(models, data, path)) arguments.warn(*warning);

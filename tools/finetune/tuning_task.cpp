@@ -15,9 +15,9 @@ namespace {
 void refuse_columns(models::Task task, const cli::Arguments& arguments) {
   const std::string reason = concatenate(": is for labelled texts, which --task ", to_text(task), " has none of");
   if (task == models::Task::label || task == models::Task::span) {
-    refuse({"text_column", "text_b_column", "header"}, arguments, reason);
+    refuse({"text_b_column", "header"}, arguments, reason);
   }
-  if (task == models::Task::span) refuse({"label_column"}, arguments, reason);
+  if (task == models::Task::span) refuse({"text_column", "label_column"}, arguments, reason);
   if (task != models::Task::pair) refuse({"text_b_column"}, arguments, ": is for --task pair and translate");
 }
 

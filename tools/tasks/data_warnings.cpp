@@ -1,6 +1,7 @@
 #include "tools/tasks/data_warnings.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <initializer_list>
@@ -145,12 +146,55 @@ std::optional<std::string> missing_classes_warning(const TaskData& valid, models
 }
 
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels) {
-  if (labels.size() < 2 || valid.size() < 2) return std::nullopt;
+  if (labels.size() < 2 || valid.size() < 2 || labels_in(valid, task).size() != 1) return std::nullopt;
   const std::vector<Index> counts = label_counts_in(valid, task, labels);
   if (std::ranges::count(counts, 0) != labels.size() - 1) return std::nullopt;
   const auto only = std::ranges::find_if(counts, [](Index count) { return count > 0; }) - counts.begin();
   return concatenate(valid.file, ": the ", counted(valid.size(), "example", "examples"), " all have the label ",
                      shown(labels.name(only)), "; models are judged by all labels");
+}
+
+std::optional<std::string> unknown_labels_warning(const TaskData& data, models::Task task,
+                                                  const data::LabelSet& labels) {
+  const bool of_words = task == models::Task::label;
+  if (labels_in(data, task).size() == 0) return std::nullopt;
+  Index all = 0, unknown = 0, line = 0;
+  std::string first;
+  const auto add = [&](const std::string& name, Index at) {
+    ++all;
+    if (labels.find(name) || unknown++ > 0) return;
+    first = name;
+    line = at;
+  };
+  for (const data::LabelledText& text : data.texts) add(text.label, text.line);
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    for (std::size_t w = 0; w < sentence.tags.size(); ++w) add(sentence.tags[w], sentence.lines[w]);
+  }
+  if (unknown == 0) return std::nullopt;
+  const std::string problem = labels.unknown(first, data.file, line);
+  check<DataError>(unknown < all && !(line == 1 && data::is_name_of_labels(first)), problem);
+  return concatenate(problem, problem.ends_with('?') ? " " : "; ", unknown, " of ",
+                     of_words ? counted(all, "word", "words") : counted(all, "example", "examples"),
+                     unknown == 1 ? " has" : " have", " a label that the model cannot give, and ",
+                     unknown == 1 ? "counts" : "count", " as wrong");
+}
+
+std::optional<std::string> numbered_words_warning(const TaskData& data) {
+  Index pairs = 0;
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    std::optional<Index> last;
+    for (const std::string& word : sentence.words) {
+      Index number = 0;
+      const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+      const bool is_number = error == std::errc() && end == word.data() + word.size();
+      if (!is_number || (last && number != *last + 1)) return std::nullopt;
+      pairs += last ? 1 : 0;
+      last = number;
+    }
+  }
+  if (pairs == 0) return std::nullopt;
+  return concatenate(data.file, ":", data.sentences.front().lines.front(),
+                     ": the words are running numbers; --text-column says which column has the words");
 }
 
 std::optional<std::string> long_word_warning(const TaskData& data) {

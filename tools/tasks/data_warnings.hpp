@@ -46,6 +46,14 @@ std::optional<std::string> missing_classes_warning(const TaskData& valid, models
 // All of several examples to judge by have one label.
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels);
 
+// Gold labels that are none of the model's, which count as wrong. Throws DataError that names the first where all of
+// them are, or where it looks like the name of a column.
+std::optional<std::string> unknown_labels_warning(const TaskData& data, models::Task task,
+                                                  const data::LabelSet& labels);
+
+// Sentences whose words are running numbers: those of another column may be meant.
+std::optional<std::string> numbered_words_warning(const TaskData& data);
+
 // A word with three blanks or more: it is a sentence.
 std::optional<std::string> long_word_warning(const TaskData& data);
 

@@ -34,21 +34,35 @@ std::vector<double> pool_of(const std::vector<const std::vector<double>*>& model
   return given.empty() ? std::vector<double>() : pooled(given, of_given);
 }
 
-// The predictions for words that all models have read, as examples.
+// The predictions for words that all models have read and whose tag they know, as examples.
 std::vector<ClassPredictions> words_of(const std::vector<TaskAnswers>& answers, const TaskData& data,
                                        const data::LabelSet& labels, std::vector<Index>& gold) {
   std::vector<ClassPredictions> words(answers.size());
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
-    const std::vector<Index> tags = data::tag_ids(data.sentences[s], labels, data.file);
+    const std::vector<std::string>& tags = data.sentences[s].tags;
     for (std::size_t w = 0; w < tags.size(); ++w) {
+      const std::optional<Index> tag = labels.find(tags[w]);
       const bool all_read =
           std::ranges::none_of(answers, [&](const TaskAnswers& model) { return model.tags[s][w].empty(); });
-      if (!all_read) continue;
-      gold.push_back(tags[w]);
+      if (!all_read || !tag) continue;
+      gold.push_back(*tag);
       for (std::size_t m = 0; m < answers.size(); ++m) words[m].push_back(answers[m].tags[s][w]);
     }
   }
   return words;
+}
+
+// The same for texts.
+std::vector<ClassPredictions> texts_of(const std::vector<TaskAnswers>& answers, const TaskData& data,
+                                       const data::LabelSet& labels, std::vector<Index>& gold) {
+  std::vector<ClassPredictions> texts(answers.size());
+  for (std::size_t i = 0; i < data.texts.size(); ++i) {
+    const std::optional<Index> label = labels.find(data.texts[i].label);
+    if (!label) continue;
+    gold.push_back(*label);
+    for (std::size_t m = 0; m < answers.size(); ++m) texts[m].push_back(answers[m].classes[i]);
+  }
+  return texts;
 }
 
 }  // namespace
@@ -183,9 +197,9 @@ std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskA
       return pool_weights(words, gold);
     }
     default: {
-      std::vector<ClassPredictions> classes;
-      for (const TaskAnswers& model : answers) classes.push_back(model.classes);
-      return pool_weights(classes, gold_labels(data, models.labels()));
+      std::vector<Index> gold;
+      const std::vector<ClassPredictions> texts = texts_of(answers, data, models.labels(), gold);
+      return pool_weights(texts, gold);
     }
   }
 }

@@ -237,8 +237,7 @@ Judgement judge_classes(const Predictions& predictions, const std::optional<Pred
 
 // Of each sentence.
 std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const data::LabelSet& labels,
-                                                   const TaskGuesses& guesses) {
-  const metrics::Mark mark = metrics::mark_of_entities(labels.names()).value_or(metrics::Mark::first);
+                                                   const TaskGuesses& guesses, metrics::Mark mark) {
   std::vector<metrics::EntityMatches> matches(data.sentences.size());
   for (std::size_t s = 0; s < matches.size(); ++s) {
     std::vector<std::string> names;
@@ -255,8 +254,8 @@ struct EntityPredictions {
   Predictions tags;
   std::vector<metrics::EntityMatches> by_sentence;
 
-  EntityPredictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses)
-      : tags(tag_predictions(data, labels, guesses)), by_sentence(entity_matches(data, labels, guesses)) {}
+  EntityPredictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses, metrics::Mark mark)
+      : tags(tag_predictions(data, labels, guesses)), by_sentence(entity_matches(data, labels, guesses, mark)) {}
 
   metrics::Scores scores(Places places) const {
     metrics::Matches sum;
@@ -272,10 +271,10 @@ struct EntityPredictions {
 };
 
 Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
-                         const Judge& how) {
-  const EntityPredictions predictions(data, labels, guesses);
+                         metrics::Mark mark, const Judge& how) {
+  const EntityPredictions predictions(data, labels, guesses, mark);
   std::optional<EntityPredictions> of_baseline;
-  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->guesses);
+  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->guesses, mark);
   metrics::EntityMatches all;
   for (const metrics::EntityMatches& matches : predictions.by_sentence) {
     for (const auto& [type, of_type] : matches) all[type] += of_type;
@@ -387,15 +386,18 @@ std::string Comparison::text(const std::string& metric) const {
                      " with 95 % confidence");
 }
 
-Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
+Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& of_model,
                 const TaskGuesses& guesses, const Judge& how) {
+  const data::LabelSet labels = with_labels_in(data, task.task, of_model);
   const auto of_baseline = [&](const auto& predictions) -> std::optional<Predictions> {
     if (how.baseline == nullptr) return std::nullopt;
     return predictions(data, labels, how.baseline->guesses);
   };
   switch (task.task) {
     case Task::label:
-      if (metrics::mark_of_entities(labels.names())) return judge_entities(data, labels, guesses, how);
+      if (const auto mark = metrics::mark_of_entities(of_model.names())) {
+        return judge_entities(data, labels, guesses, *mark, how);
+      }
       return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
     case Task::regress:
       return judge_numbers(data, guesses, how);

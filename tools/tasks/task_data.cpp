@@ -153,13 +153,24 @@ data::LabelSet labels_in(const TaskData& data, Task task) {
   return task == Task::classify || task == Task::pair ? data::labels_of(data.texts) : data::LabelSet();
 }
 
-std::vector<Index> label_counts_in(const TaskData& data, Task task, const data::LabelSet& labels) {
-  if (task != Task::label) return data::label_counts(gold_labels(data, labels), labels);
-  std::vector<Index> ids;
-  for (const data::TaggedSentence& sentence : data.sentences) {
-    const std::vector<Index> tags = data::tag_ids(sentence, labels, data.file);
-    ids.insert(ids.end(), tags.begin(), tags.end());
+data::LabelSet with_labels_in(const TaskData& data, Task task, const data::LabelSet& labels) {
+  std::vector<std::string> names = labels.names();
+  const data::LabelSet of_data = labels_in(data, task);
+  for (const std::string& name : of_data.names()) {
+    if (!labels.find(name)) names.push_back(name);
   }
+  return data::LabelSet(std::move(names));
+}
+
+std::vector<Index> label_counts_in(const TaskData& data, Task task, const data::LabelSet& labels) {
+  std::vector<Index> ids;
+  const auto add = [&](const std::string& name) {
+    if (const auto id = labels.find(name)) ids.push_back(*id);
+  };
+  if (task != Task::label) {
+    for (const data::LabelledText& text : data.texts) add(text.label);
+  }
+  for (const data::TaggedSentence& sentence : data.sentences) std::ranges::for_each(sentence.tags, add);
   return data::label_counts(ids, labels);
 }
 
@@ -186,9 +197,9 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
     for (data::TaskExample& example : examples) example.value = numbers[static_cast<std::size_t>(example.source)];
     return examples;
   }
-  const std::vector<Index> labels = gold_labels(data, with.labels);
   for (data::TaskExample& example : examples) {
-    example.label = static_cast<TokenId>(labels[static_cast<std::size_t>(example.source)]);
+    const std::string& label = data.texts[static_cast<std::size_t>(example.source)].label;
+    example.label = static_cast<TokenId>(with.labels.find(label).value_or(-1));
   }
   return examples;
 }

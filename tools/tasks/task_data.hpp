@@ -85,7 +85,11 @@ HeldOutData hold_out(const std::vector<TaskData>& files, models::Task task, data
 // The labels that occur; none where the task has no classes.
 data::LabelSet labels_in(const TaskData& data, models::Task task);
 
-// How often each label occurs, in order of ids. Throws DataError for unknown ones.
+// The labels and, after them, those of the data that are others: an evaluation takes these for classes that no model
+// predicts.
+data::LabelSet with_labels_in(const TaskData& data, models::Task task, const data::LabelSet& labels);
+
+// How often each label occurs, in order of ids; others are not counted.
 std::vector<Index> label_counts_in(const TaskData& data, models::Task task, const data::LabelSet& labels);
 
 // Gold numbers or label ids of texts.
@@ -99,6 +103,7 @@ struct EncodeTask {
   const data::Framing& framing;
   formats::Gold gold;
 };
+// Examples with labels that are none of the set have -1 for theirs.
 std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with, data::OverlongTexts& overlong);
 
 // The message about examples that were too long. Precondition: there is at least one.
