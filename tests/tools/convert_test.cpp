@@ -414,13 +414,13 @@ TEST_CASE("convert: a directory of OPUS encodes pairs, trains models and is trai
     CHECK(source_tokenizer(place.path(model)) == source_tokenizer(place.path("opus.h5")));
     CHECK(contains(place.must("inspect " + std::string(model)).out, "\nSource tokenizer\n"));
   }
-  // A text that is nothing but spaces has no tokens.
-  write_file(place.path("empty.tsv"), "the cat\tEine Katze\nwe sing\t\xc2\xa0\n");
+  // A text that is nothing but spaces is empty, and one of the marks that stand for them has no tokens.
+  write_file(place.path("empty.tsv"), "the cat\tEine Katze\nwe sing\t\u2581\n");
   const std::string tune = "finetune --from opus.h5 --task translate -o y.h5 --steps 1 --train ";
   place.refused(tune + "empty.tsv", 1,
                 "empty.tsv:2: the target has no tokens, since the tokenizer leaves out all of it");
-  write_file(place.path("empty.tsv"), " \tEine Katze\n");
-  place.refused(tune + "empty.tsv", 1, "empty.tsv:1: the source has no tokens");
+  write_file(place.path("empty.tsv"), "\u00a0\tEine Katze\n");
+  place.refused(tune + "empty.tsv", 1, "empty.tsv:1: the source is empty");
   place.refused("generate opus.h5 en --min-tokens 97", 2,
                 "--min-tokens 97 is more than the 96 tokens that the model can write; lower it");
   const std::string ids = place.must("generate -q opus.h5 en --min-tokens 80 --jsonl").out;
