@@ -50,14 +50,15 @@ struct LabelledInput {
     visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
                                         " (.json is squad)")),
             self.format);
-    visitor(Field("text_column",
-                  "column of the text: its name, a number from 1, or the key of JSONL; default: text (of translations, "
-                  "source), or without a header the one after the label. Of words in CoNLL: a number, or a name of "
-                  "CoNLL-U such as lemma; default: the first, or form")
-                .not_empty()
-                .takes("COLUMN")
-                .essential(),
-            self.columns.text);
+    visitor(
+        Field("text_column",
+              "column of the text: name, number or key of JSONL; default: text (of translations, source), without a "
+              "header the one after the label. CoNLL: number, or name of CoNLL-U such as lemma; default: the first, "
+              "or form")
+            .not_empty()
+            .takes("COLUMN")
+            .essential(),
+        self.columns.text);
     visitor(Field("text_b_column",
                   "the same for the second text of a pair; default: text_b, or target for translations; without a "
                   "header the column after the text")

@@ -172,7 +172,7 @@ TEST_CASE("inspect kernels: bad input is one line that says what there is") {
       {"--attention dot --layer 1", "--layer is of a MODEL"},
       {"--attention dot --count 5", "--count"},
       {"--attention dot --head-width 5 --direction diagonal", "the diagonal needs an even head width, not 5"},
-      {"--attention dot -o x.jpg", "x.jpg: what is shown can be written to .svg, .png, .pdf, .tsv and .h5 files"},
+      {"--attention dot -o x.jpg", "x.jpg: kernels can be written to .svg, .png, .pdf, .tsv and .h5 files"},
       {"--attention dot -o x.tsv", "choose one of them with --what: distance, distance-score, angle, angle-score"},
       {"--attention dot -o x.png --json", "--json prints to standard output"},
       {"model.h5 --head-width 8", "--head-width is the model's own"},

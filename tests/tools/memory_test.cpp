@@ -89,7 +89,7 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
            {start + "--arch decoder:memory=8 --positions rope --context 16",
             "give --context auto, and --sequence-length", 2},
            {start + "--arch decoder:memory=8,window=4 --positions rope",
-            "--arch decoder:memory=8 is more than the 4 positions of the key window", 2},
+            "--arch decoder:memory=8 is more than the 4 positions of --arch decoder:window", 2},
            {start + "--arch decoder:memory=0 --positions rope", "--arch: memory: 0 is out of range", 2},
            {start + "--arch encoder:memory=8", "--arch: encoder has no key 'memory', which is one of decoder; ", 2},
            {start + "--arch decoder:memory=8 --positions rope --batch-size 4000",

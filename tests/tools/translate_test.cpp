@@ -596,10 +596,10 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   };
   refused("source-encoder=convolution",
           "--arch rnn:source-attention=additive: the encoder convolution gives one vector");
-  refused("source-encoder=convolution:kernel=x", "source-encoder of --arch: convolution:kernel=x is not a number");
+  refused("source-encoder=convolution:kernel=x", "--arch rnn:source-encoder: convolution:kernel=x is not a number");
   refused("source-encoder=convolutions", "did you mean 'convolution'?");
   refused("source-encoder=convolution,encoder-layers=2,source-attention=none",
-          "encoder-layers of --arch: a convolutional encoder has as many levels as a source needs");
+          "--arch rnn:encoder-layers: a convolutional encoder has as many levels as a source needs");
 }
 
 TEST_CASE("translate: what does not fit together is refused with what to do") {

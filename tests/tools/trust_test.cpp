@@ -230,7 +230,7 @@ TEST_CASE("trust: names as long as the system allows, and names of two lines") {
 
 TEST_CASE("trust: the memory of one long word is within twenty times its own") {
   const SmallCorpus corpus;
-  constexpr std::size_t bytes = std::size_t{32} << 20, slack = std::size_t{64} << 20;
+  constexpr std::size_t bytes = std::size_t{15} << 20, slack = std::size_t{64} << 20;
   std::string word;
   for (std::uint32_t state = 1; word.size() < bytes;) {
     state = state * 1664525 + 1013904223;
@@ -285,7 +285,7 @@ TEST_CASE("trust: an evaluation does not keep the probabilities of all classes o
 
 TEST_CASE("trust: the memory of a file of options is within twenty times its size") {
   const SmallCorpus corpus;
-  constexpr std::size_t bytes = std::size_t{32} << 20, slack = std::size_t{64} << 20;
+  constexpr std::size_t bytes = std::size_t{15} << 20, slack = std::size_t{64} << 20;
   write_file(corpus.path("lines.ini"), std::string(bytes, '\n') + "steps = 3\n");
   CHECK(peak_of("cd '" + corpus.path("") + "' && exec '" HEDDLE_TOOLS "/pretrain' --config lines.ini --print-config") <=
         20 * bytes + slack);
