@@ -19,7 +19,7 @@ std::string lock_file(const std::string& path);
 class OutputLock {
  public:
   // Throws DataError if another process has the lock, and names it if it is on this machine, or if that cannot be
-  // known: the lock is another user's who lets nobody else open it. If no lock can be made, for lack of permission to
+  // known: the lock is another user's, and not to be opened. If no lock can be made, for lack of permission to
   // write in the directory or of support, there is none; errors are reported when the file is written.
   explicit OutputLock(const std::string& path);
 

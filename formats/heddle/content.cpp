@@ -15,7 +15,7 @@ namespace heddle::formats {
 
 namespace {
 
-// Parts of the root group that tell how a file was made, or how to resume making it.
+// Parts of the root group that record how a file was made, or how to resume making it.
 constexpr std::array<std::string_view, 5> parts_of_making{"provenance", "history", "training", "run", "best"};
 
 void add(Checksum& sum, std::string_view text) {

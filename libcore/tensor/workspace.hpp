@@ -18,7 +18,7 @@ class Workspace {
     if (bytes > size_) {
       const std::size_t size = (bytes + page - 1) / page * page;
       memory_.reset();
-      size_ = 0;  // until there is memory again: the caller may go on after the error
+      size_ = 0;  // until there is memory again: the caller may continue after the error
       memory_.reset(static_cast<std::byte*>(std::aligned_alloc(64, size)));
       check<DataError>(memory_ != nullptr, "out of memory");
       size_ = size;
