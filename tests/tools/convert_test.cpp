@@ -195,9 +195,8 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
   std::vector<std::string> inputs;
   for (const json& input : back["provenance"].back()["inputs"])
     inputs.push_back(input["role"].get<std::string>() + " " + input["name"].get<std::string>());
-  CHECK(inputs ==
-        std::vector<std::string>{"model hf/config.json", "model hf/model.safetensors", "tokenizer hf/tokenizer.json",
-                                 "tokenizer hf/tokenizer_config.json"});
+  CHECK(inputs == std::vector<std::string>{"model hf/config.json", "model hf/model.safetensors",
+                                           "tokenizer hf/tokenizer.json", "tokenizer hf/tokenizer_config.json"});
   struct Case {
     std::string weights;
     double tolerance;  // of the loss

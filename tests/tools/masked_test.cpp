@@ -165,8 +165,8 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
            {"--objective masked",
             "--objective masked needs a model that predicts masked tokens: --arch encoder; this one supports causal",
             2},
-           {"--arch encoder:next-sentence=true",
-            "--arch encoder:next-sentence needs a pooler and at least 2 segments", 2},
+           {"--arch encoder:next-sentence=true", "--arch encoder:next-sentence needs a pooler and at least 2 segments",
+            2},
            {"--arch decoder:pooler=true", "--arch: decoder has no key 'pooler', which is one of encoder; it has ", 2},
            {"--pooler", "unknown option --pooler; write --arch encoder:pooler=", 2},
        }) {

@@ -83,8 +83,7 @@ void OptionTable::add(const Field& field, KindInput& input, const std::string& g
   };
   // Defaults in help are those of the usual kind, if it has the field.
   std::vector<KindHelp> kinds = chooser.kinds;
-  std::stable_partition(kinds.begin(), kinds.end(),
-                        [&](const KindHelp& kind) { return kind.name == chooser.initial; });
+  std::stable_partition(kinds.begin(), kinds.end(), [&](const KindHelp& kind) { return kind.name == chooser.initial; });
   add(std::move(chooser));
   std::set<std::string> seen;
   for (const KindHelp& kind : kinds) {
