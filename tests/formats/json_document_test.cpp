@@ -5,6 +5,7 @@
 
 using namespace heddle;
 using namespace heddle::formats;
+using heddle::tests::contains;
 using heddle::tests::message_of;
 
 namespace {
