@@ -12,9 +12,9 @@
 add_library(heddle_options INTERFACE)
 target_compile_features(heddle_options INTERFACE cxx_std_20)
 # For this build alone: programs that use the installed library choose their own. Targets that do not compute are not
-# worth all that the optimiser can do: the property HEDDLE_OPTIMIZE is 1 for formats and tools, g for tests, which a
+# worth all that the optimiser can do: the property HEDDLE_OPTIMIZE is 1 for formats and tools, g or 0 for tests, which a
 # compiler translates in two thirds of the time that it takes with 1, and 3 where it is not set.
-define_property(TARGET PROPERTY HEDDLE_OPTIMIZE BRIEF_DOCS "Level of optimisation" FULL_DOCS "1, g, or unset for 3")
+define_property(TARGET PROPERTY HEDDLE_OPTIMIZE BRIEF_DOCS "Level of optimisation" FULL_DOCS "0, 1, g, or unset for 3")
 set(property $<TARGET_PROPERTY:HEDDLE_OPTIMIZE>)
 set(level $<IF:$<STREQUAL:${property},>,3,${property}>)
 set(flags

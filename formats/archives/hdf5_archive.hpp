@@ -22,7 +22,8 @@ class Hdf5OutputArchive : public OutputArchive<Hdf5OutputArchive> {
   }
   template <class T>
   void put(const char* name, const std::vector<T>& values) {
-    write_column(groups_.back(), name, values);
+    // h5repack cannot filter data sets without elements, and a vector that the file lacks is empty.
+    if (!values.empty()) write_column(groups_.back(), name, values);
   }
   void open(const char* name) { groups_.push_back(groups_.back().create_group(name)); }
   void close() { groups_.pop_back(); }

@@ -48,7 +48,10 @@ class Dataset : public Object {
   const DatasetLayout& layout() const { return source().layout(); }
   DType dtype() const { return layout().dtype; }
   const std::vector<Index>& extents() const { return layout().extents; }
-  Index size() const;                                                // number of elements
+  Index size() const;  // number of elements
+  bool is_trusted() const { return source().is_trusted(); }
+  // Whether the elements take as many bytes of the file, or the user vouches for them.
+  bool is_plain() const { return layout().chunk == 0 || is_trusted(); }
   std::optional<Index> offset() const { return source().offset(); }  // of the first byte in the file, where contiguous
 
   // All elements, in row-major order. T is the element's own type, char for text.

@@ -81,6 +81,7 @@ class LibraryDataset : public DatasetSource {
     H5Eclear2(H5E_DEFAULT);
     return offset == HADDR_UNDEF ? std::nullopt : std::optional(static_cast<Index>(offset));
   }
+  bool is_trusted() const override { return true; }
   void read_rows(Index first, Index count, std::span<std::byte> data) const override {
     if (data.empty()) return;
     const Lock lock;
@@ -119,21 +120,20 @@ DatasetLayout read_type_and_shape(const Handle& dataset, const std::string& wher
   return layout;
 }
 
-// Of chunks of one dimension with the filters that heddle uses.
+// Chunks of several dimensions, and the filters of other programs, are the library's own affair.
 void read_chunks(const Handle& properties, DatasetLayout& layout, const std::string& where) {
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
-  const int rank = H5Pget_chunk(properties.id(), H5S_MAX_RANK, chunk.data());
-  check<DataError>(rank == 1 && layout.extents.size() == 1, where, ": chunks of an unexpected shape");
-  layout.chunk = static_cast<Index>(chunk[0]);
+  if (H5Pget_chunk(properties.id(), H5S_MAX_RANK, chunk.data()) == 1) layout.chunk = static_cast<Index>(chunk[0]);
   const int filters = H5Pget_nfilters(properties.id());
   layout.compress = filters > 0;
   for (int i = 0; i < filters; ++i) {
     unsigned flags = 0, configuration = 0;
     std::size_t parameters = 0;
+    std::array<char, 64> name{};
     const H5Z_filter_t filter = H5Pget_filter2(properties.id(), static_cast<unsigned>(i), &flags, &parameters, nullptr,
-                                               0, nullptr, &configuration);
-    check<DataError>(filter == H5Z_FILTER_DEFLATE || filter == H5Z_FILTER_SHUFFLE, where,
-                     ": stored with a filter that heddle does not use");
+                                               name.size(), name.data(), &configuration);
+    check<DataError>(H5Zfilter_avail(filter) > 0, where, ": is stored with the filter '", name.data(),
+                     "', which this HDF5 library lacks; h5repack -f NONE writes the file without, where it is known");
   }
 }
 

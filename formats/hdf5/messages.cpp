@@ -134,7 +134,7 @@ StoragePlace read_chunked(Cursor cursor, const Datatype& element) {
   const std::string& where = cursor.where();
   constexpr unsigned extensible_array = 4, filtered_single_chunk = 2;
   const unsigned flags = cursor.byte(), dimensions = cursor.byte(), width = cursor.byte();
-  if (dimensions != 2) fail_damaged(where, "chunks of an unexpected shape");
+  if (dimensions != 2) fail_foreign(where, "chunks of several dimensions");
   if (width < 1 || width > 8) fail_damaged(where, "impossible shape of chunks");
   StoragePlace place{.chunk = static_cast<Index>(cursor.number(width))};
   if (cursor.number(width) != static_cast<std::uint64_t>(element.width) || place.chunk <= 0) {

@@ -59,6 +59,8 @@ class DatasetSource : public ObjectSource {
 
   const DatasetLayout& layout() const { return layout_; }
   virtual std::optional<Index> offset() const = 0;  // of the first byte in the file, where contiguous
+  // Whether the user vouches for the file: its elements may be stored in ways that heddle does not write.
+  virtual bool is_trusted() const { return false; }
   // Sets `data` to the rows [first, first + count), which check_rows() has found to exist. Throws DataError.
   virtual void read_rows(Index first, Index count, std::span<std::byte> data) const = 0;
 

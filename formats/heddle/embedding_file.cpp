@@ -28,8 +28,8 @@ namespace {
 
 void verify_hidden(const hdf5::Dataset& hidden) {
   // With a width of 0, or without a place in the file, any number of rows would take no space.
-  check<DataError>(hidden.dtype() == hdf5::DType::float32 && hidden.layout().chunk == 0 &&
-                       hidden.extents().size() == 2 && hidden.extents()[1] > 0 && hidden.offset(),
+  check<DataError>(hidden.dtype() == hdf5::DType::float32 && hidden.is_plain() && hidden.extents().size() == 2 &&
+                       hidden.extents()[1] > 0 && (hidden.offset() || hidden.is_trusted()),
                    hidden.where(), ": is not a contiguous float32 matrix");
   constexpr Index rows_at_once = 4096;
   const Index rows = hidden.extents()[0], width = hidden.extents()[1];

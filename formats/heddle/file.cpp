@@ -77,7 +77,9 @@ Provenance InputFile::provenance() const {
   // input has a hash and three numbers there.
   constexpr Index always = 20000, bytes_per_row = 16;
   const Index most = std::max(always, root_.file().size / bytes_per_row);
-  const Index steps = group.dataset("command_line").size(), inputs = group.group("inputs").dataset("role").size();
+  const hdf5::Group inputs_group = group.group("inputs");
+  const Index steps = group.dataset("command_line").size();
+  const Index inputs = inputs_group.has("role") ? inputs_group.dataset("role").size() : 0;
   check<DataError>(std::max(steps, inputs) <= most, group.where(), ": ", steps, " steps with ", inputs,
                    " inputs are more than a file of ", root_.file().size, " bytes can describe");
   load_fields(group, table);

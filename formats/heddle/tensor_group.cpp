@@ -83,10 +83,11 @@ void check_finite(const hdf5::Dataset& dataset, const Tensor& tensor) {
 }
 
 bool is_aligned(const hdf5::Dataset& dataset) {
-  return dataset.offset().value_or(0) % hdf5::size_of(dataset.dtype()) == 0;
+  const std::optional<Index> offset = dataset.offset();
+  return offset ? *offset % hdf5::size_of(dataset.dtype()) == 0 : dataset.size() == 0;
 }
 
-// The elements as a view of the file; copied if they are not aligned.
+// The elements as a view of the file; copied if they are not aligned, or not stored one after the other.
 Tensor map_elements(const hdf5::Dataset& dataset, const Shape& shape, DType dtype,
                     const std::shared_ptr<const MappedFile>& file) {
   if (!is_aligned(dataset)) {
@@ -186,10 +187,9 @@ void TensorGroup::list(const hdf5::Group& group, const std::string& prefix, Budg
 void TensorGroup::add(const std::string& name, hdf5::Dataset dataset) {
   const std::optional<DType> dtype = element_from(dataset.dtype());
   const std::size_t rank = dataset.extents().size();
-  check<DataError>(
-      dtype && dataset.layout().chunk == 0 && rank <= Shape::max_rank && (dtype != DType::int8 || rank == 2),
-      dataset.where(), ": is not a contiguous tensor of float32 or bfloat16 with at most ", Shape::max_rank,
-      " dimensions, nor an int8 matrix. The file is damaged or not heddle's");
+  check<DataError>(dtype && dataset.is_plain() && rank <= Shape::max_rank && (dtype != DType::int8 || rank == 2),
+                   dataset.where(), ": is not a contiguous tensor of float32 or bfloat16 with at most ",
+                   Shape::max_rank, " dimensions, nor an int8 matrix. The file is damaged or not heddle's");
   numbers_.emplace(name, tensors_.size());
   tensors_.push_back({name, Shape(dataset.extents()), *dtype, dataset.offset().value_or(0)});
   datasets_.push_back(std::move(dataset));
@@ -200,7 +200,7 @@ void TensorGroup::add(const std::string& name, hdf5::Dataset dataset) {
 void TensorGroup::add_scales(const std::string& name, hdf5::Dataset dataset) {
   const auto found = numbers_.find(name.substr(0, name.size() - scales_ending.size()));
   check<DataError>(found != numbers_.end() && tensors_[found->second].dtype == DType::int8 &&
-                       dataset.dtype() == hdf5::DType::float32 && dataset.layout().chunk == 0 &&
+                       dataset.dtype() == hdf5::DType::float32 && dataset.is_plain() &&
                        dataset.extents() == std::vector<Index>{tensors_[found->second].shape[0]},
                    dataset.where(),
                    ": is not a contiguous float32 vector with a scale for each row of an int8 matrix"

@@ -126,7 +126,7 @@ std::unique_ptr<Attention> make_PerformerAttention(Settings& settings, const Att
   LayerVectors::Options vectors{};
   vectors.width = shape.key_width;
   vectors.count = settings.index(
-      {"features", "random vectors; hyperbolic and trigonometric kernels have two features for each"}, 256, 1, 65536);
+      {"features", "random vectors; hyperbolic and trigonometric kernels have two features for each"}, 256, 1, 8192);
   const std::string kernel =
       settings.word({"kernel", "kind of features"}, to_text(FeatureKernel::positive), names_of<FeatureKernel>());
   ops::FeatureOptions features{.kernel = from_text<FeatureKernel>(kernel)};

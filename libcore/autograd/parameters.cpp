@@ -107,9 +107,8 @@ Tensor Parameter::gradient() const {
 }
 
 const Parameter* Parameters::find(std::string_view name) const {
-  const auto found =
-      std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& p) { return p.name == name; });
-  return found == parameters_.end() ? nullptr : &*found;
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &parameters_[found->second];
 }
 
 void Parameters::mark_output(const Variable& weight) {
@@ -184,6 +183,7 @@ Variable Parameters::declare(const Declaration& declaration, Decay decay) {
           Variable(part(whole.value()),
                    gradient == nullptr ? nullptr : std::make_shared<Gradient>(declaration.shape, gradient, part));
     }
+    places_.emplace(parameter.name, parameters_.size());
     parameters_.push_back(std::move(parameter));
   }
   return whole;

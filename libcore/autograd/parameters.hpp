@@ -123,6 +123,7 @@ class Parameters {
 
   ParameterSource source_;
   std::vector<Parameter> parameters_;
+  std::map<std::string, std::size_t, std::less<>> places_;  // in parameters_, by name
 };
 
 // The place in a model where a module declares its parameters: a path, and the list they go to.

@@ -117,7 +117,7 @@ struct BagConfig : CommonConfig {
   Index ngrams = 2;
   Index buckets = 0;  // 0: by the n-grams of the examples
 
-  Index longest_text() const override { return position_limit(); }  // tokens do not see one another
+  bool reads_all() const override { return true; }
   Index table_width() const { return width > 0 ? width : default_width; }
   Index table_rows() const { return buckets > 0 ? buckets : default_buckets; }
 

@@ -39,7 +39,9 @@ struct CommonConfig {
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
   // The number of tokens of a text that a task reads at once. Where positions set no limit memory and time do: of the
   // states of all tokens, and of attention between all pairs.
-  virtual Index longest_text() const { return max_positions().value_or(4096); }
+  Index longest_text() const { return reads_all() ? position_limit() : max_positions().value_or(4096); }
+  // Whether there is no such number: tokens do not see one another.
+  virtual bool reads_all() const { return false; }
   // Whether segments distinguish the second of two texts from the first; this needs at least two kinds.
   virtual bool has_segments() const { return false; }
   // Sets the sizes that are not given. Throws UsageError for vocabularies that the architecture cannot have.

@@ -55,6 +55,7 @@ class Lstm : public Model, public Generator, public TokenLoss {
     }
   }
 
+  bool caches_keys() const override { return false; }
   Index layers() const override { return static_cast<Index>(layers_.size()); }
   Index width() const override { return tokens_.weight().shape()[1]; }
   bool is_bidirectional() const override { return false; }

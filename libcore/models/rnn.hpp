@@ -22,6 +22,7 @@ class Rnn : public Model, public Generator, public SequenceToSequence {
   Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const override;
   const heads::TokenHead& target_head() const override { return head_; }
 
+  bool caches_keys() const override { return false; }
   bool attends_to_source() const override { return config_.has_attention(); }
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;

@@ -217,6 +217,8 @@ class Generator : public virtual TokenModel {
   // Whether steps can keep source_weights(): those of the last layer that attends to the source, as the mean of its
   // heads.
   virtual bool attends_to_source() const { return false; }
+  // Whether states have keys and values of every token, which GenerationStart::cache stores.
+  virtual bool caches_keys() const { return true; }
   // An empty state. Throws DataError for a capacity beyond max_positions().
   virtual std::unique_ptr<GeneratorState> start(const GenerationStart& start) const = 0;
   // Reads more tokens: row b the first added[b] >= 1 ids of its row of ids [batch, time]; the others are padding.

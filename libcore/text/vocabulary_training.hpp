@@ -79,7 +79,8 @@ struct TrainerOptions {
             self.end_of_text);
     visitor(Field("unknown",
                   "special token for text without a piece, if there is no byte fallback; none means that such text is "
-                  "an error, and wordpiece has [UNK]")
+                  "an error")
+                .needs({"model=char", "model=word", "model=unigram"})
                 .not_empty()
                 .takes("TEXT"),
             self.unknown);

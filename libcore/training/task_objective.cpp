@@ -206,7 +206,7 @@ Variable TaskObjective::text_loss(const std::vector<TextExample>& texts, const P
 }
 
 const heads::TokenHead& TaskObjective::token_head() const {
-  constexpr std::string_view user = "predicting the examples' texts", path = "training";
+  constexpr std::string_view user = "`auxiliary_weight`, which predicts the examples' texts,", path = "training";
   if (text_->vocabulary) {
     return models::require<models::MaskedPredictor>(model_.body(), user, path).masked_token_head();
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "formats/heddle/load_model.hpp"
+#include "tools/option_list.hpp"
 #include "tools/shells.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -51,18 +52,6 @@ void check_refused(const SmallCorpus& corpus, const std::string& command, const 
   CHECK(lines_in(outcome.err) == 1);
   CHECK(outcome.out.empty());
   for (const std::string& part : parts) CHECK_MESSAGE(contains(outcome.err, part), part);
-}
-
-// The names of the options that --help=all lists, those that every tool has left out.
-std::vector<std::string> own_options(const SmallCorpus& corpus, const std::string& tool) {
-  std::vector<std::string> names;
-  for (const std::string& line : lines_of(corpus.must(tool + " --help=all").out)) {
-    if (line == "Common options:") break;
-    const std::size_t dashes = line.find("--");
-    const bool is_term = line.starts_with("      --") || (line.starts_with("  -") && dashes == 6);
-    if (is_term) names.push_back(line.substr(dashes, line.find_first_of(" [", dashes) - dashes));
-  }
-  return names;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "libcore/base/strings.hpp"
 #include "tools/classify/answerer.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/tasks/ensemble.hpp"
 
 namespace heddle {
@@ -17,6 +18,7 @@ class FineTunedAnswerer : public Answerer {
         overlong_{options.overlong},
         baseline_name_(options.baseline) {
     refuse_unused(models_.task().task, options, arguments);
+    if (models_.reads_all()) refuse({"overlong"}, arguments, ": the model reads texts of any length");
     if (!baseline_name_.empty()) baseline_.emplace(baseline_name_, "", &models_);
   }
 

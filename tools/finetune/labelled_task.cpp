@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "libcore/tensor/context.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/finetune/bag_baseline.hpp"
 #include "tools/tasks/data_warnings.hpp"
 #include "tools/training/training_files.hpp"
@@ -161,6 +162,7 @@ void LabelledTask::start(models::TaskModel& model) {
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
   const TuningSpec& settings = tuning_;
   const data::Framing framing(*tokenizer_, config->longest_text(), config->has_segments());
+  if (config->reads_all()) refuse({"overlong"}, arguments_, ": no text is too long for --arch " + config.arch());
   data::OverlongTexts overlong{settings.overlong};
   const EncodeTask with{settings.task, labels_, *tokenizer_, framing, formats::Gold::given};
   std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);

@@ -4,6 +4,7 @@
 
 #include "libcore/decoding/beam_search.hpp"
 #include "libcore/decoding/generate.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -33,6 +34,9 @@ TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& to
                     "--coverage-penalty: ", arguments.operand("MODEL"),
                     " does not attend to a source; leave out the option, or use a sequence-to-sequence model with "
                     "attention");
+  if (!model.caches_keys()) {
+    refuse({"kv_cache"}, arguments, ": " + arguments.operand("MODEL") + " is recurrent, and keeps no keys and values");
+  }
 }
 
 std::vector<TextSearch::Answer> TextSearch::answers(const SearchInputs& inputs, const Watcher& watch) {

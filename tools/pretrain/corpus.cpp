@@ -6,6 +6,7 @@
 #include "formats/heddle/token_file.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "tools/cli/foreign_inputs.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/lines/encoded_text.hpp"
 
 namespace heddle {
@@ -40,6 +41,7 @@ void Corpus::open_pairs(const cli::Arguments& arguments) {
                     ": is a pairs file, of which a run reads one, without a weight; tokenize several texts into one");
   check<UsageError>(!has_tokenizer_ && !arguments.given("documents"), "--", has_tokenizer_ ? "tokenizer" : "documents",
                     " is for text; a pairs file is encoded already; leave it out");
+  refuse({"sequence_length"}, arguments, ": pairs of texts are read whole; leave it out");
   auto train = std::make_unique<formats::PairsFile>(files_.front().path);
   tokenizer_ = train->tokenizer(formats::Side::target);
   if (train->has_source_tokenizer()) source_tokenizer_ = train->tokenizer(formats::Side::source);

@@ -115,6 +115,11 @@ void Ensemble::check_alike(const std::string& path, const models::TaskConfig& ow
                    ", and ", first, " has ", join(task.labels), "; models with the same labels are needed");
 }
 
+bool Ensemble::reads_all() const {
+  return std::ranges::all_of(
+      members_, [](const Member& member) { return member.loaded.model->body().config()->reads_all(); });
+}
+
 TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskModels& how,
                           data::OverlongTexts& overlong) const {
   const Member& member = members_[number];

@@ -31,6 +31,7 @@ class Ensemble {
   const std::string& path(std::size_t member) const { return members_[member].path; }
   const models::TaskConfig& task_of(std::size_t member) const { return members_[member].loaded.model->task(); }
   const std::vector<double>& weights() const { return weights_; }
+  bool reads_all() const;  // whether no text is too long for any of them
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
 
   // What one model predicts, with its classes in the order of labels(). Examples that are too long for it are counted.

@@ -40,6 +40,11 @@ void check_usage(const cli::Arguments& arguments, const TokenizeOptions& options
     check<UsageError>(options.decode || !options.tokenizer.empty(),
                       "-t TOKENIZER is missing; make one with --train -o tokenizer.h5");
   }
+  using text::TokenizerKind;
+  const TokenizerKind kind = options.training.kind;
+  if (options.train && (kind == TokenizerKind::byte || kind == TokenizerKind::wordpiece)) {
+    refuse({"documents"}, arguments, concatenate(": no piece of --model ", to_text(kind), " has a line end"));
+  }
   check<UsageError>(!options.pairs || writes_file(options), "--pairs needs -o FILE, the pairs file to write");
   if (!makes_token_file(options)) {
     if (!options.pairs) refuse({"compress"}, arguments, " is for token and pairs files (-o tokens.h5) only");
