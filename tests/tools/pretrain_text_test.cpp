@@ -43,6 +43,17 @@ TEST_CASE("pretrain on text: several files with weights, token files among them,
                  "train, weight 2, documents line, 20% for validation: valid.txt"));
 }
 
+TEST_CASE("pretrain on text: many small files take little memory") {
+  const SmallCorpus corpus;
+  corpus.must(
+      "seq 1200 | sed 's/^/the cat sees the king number /' > lines && mkdir many && cd many && split -l 1 -a 4 "
+      "../lines "
+      "&& ls | sed 's/^/many\\//' | paste -sd, > ../list");
+  const std::string bounded = "ulimit -v 2000000; " + train + "--threads 1 -t tokenizer.h5 ";
+  corpus.must(bounded + "--train $(cat list) -o a.h5");
+  corpus.must(bounded + "--train lines -o b.h5");
+}
+
 TEST_CASE("pretrain on text: with a foreign vocabulary") {
   const SmallCorpus corpus;
   write_file(corpus.path("vocab.txt"),

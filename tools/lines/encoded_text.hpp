@@ -16,7 +16,7 @@
 namespace heddle {
 
 // Takes 2 bytes per token (4 if the vocabulary has more than 65,536 pieces) and 8 per document, in blocks, so that
-// growing copies nothing.
+// growing copies no more than the first.
 class EncodedText : public data::TokenSource {
  public:
   EncodedText(Index vocab_size, std::string name);
