@@ -145,7 +145,19 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\ncell = foo\n");
   check_refused(corpus, train + "--config wrong.ini", {"pretrain: wrong.ini:3: cell: 'foo' is not one of tanh"});
   write_file(corpus.path("wrong.ini"), "[arch]\nname = rnn\nmemory = 3\n");
-  check_refused(corpus, train + "--config wrong.ini", {"pretrain: --arch: rnn has no key 'memory', which"});
+  check_refused(corpus, train + "--config wrong.ini",
+                {"pretrain: wrong.ini:3: memory: rnn has no key 'memory', which"});
+  check_refused(corpus, "HEDDLE_PRETRAIN_ARCH=rnn:memory=3 " + train,
+                {"pretrain: HEDDLE_PRETRAIN_ARCH: rnn has no key 'memory', which"});
+  check_refused(corpus, train + "--arch rnn:memory=3", {"pretrain: --arch: rnn has no key 'memory', which"});
+  write_file(corpus.path("wrong.ini"), "[optimizer]\n# of the default\nmomentum = 0.5\n");
+  check_refused(corpus, train + "--config wrong.ini",
+                {"pretrain: wrong.ini:3: momentum: adamw has no key 'momentum', which is one of sgd, muon"});
+  write_file(corpus.path("wrong.ini"), "heads = 3\nkv-heads = 2\n\n[arch]\nname = bilm\n");
+  check_refused(corpus, train + "--config wrong.ini", {"pretrain: wrong.ini:1: heads: bilm has no key 'heads', which"});
+  write_file(corpus.path("wrong.ini"), "[arch]\nname = bag\nheads = 3\n");
+  check_refused(corpus, "finetune --train train.txt -o x.h5 --config wrong.ini",
+                {"finetune: wrong.ini:3: heads: bag has no key 'heads', which"});
 }
 
 TEST_CASE("kinds: options and files of former names say what to write") {

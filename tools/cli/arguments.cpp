@@ -90,6 +90,7 @@ OptionTable without_values(const OptionTable& table) {
   for (Option option : table.options()) {
     option.parse = {};
     option.assign = {};
+    option.locate = {};
     option.get = {};
     result.add(std::move(option));
   }

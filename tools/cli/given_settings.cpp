@@ -132,6 +132,7 @@ std::vector<std::string> Variables::store(const std::vector<Setting>& settings) 
     po::parsed_options one(&description_);
     std::vector<std::string> texts;
     for (const Setting* setting : all) texts.push_back(setting->text);
+    if (option.locate && !values_.count(name) && !all.back()->where.starts_with("--")) located_.push_back(*all.back());
     one.options.emplace_back(name, std::move(texts));
     try {
       po::store(one, values_);
@@ -145,6 +146,7 @@ std::vector<std::string> Variables::store(const std::vector<Setting>& settings) 
 
 void Variables::assign() {
   po::notify(values_);
+  for (const Setting& setting : located_) table_.find(setting.name)->locate(setting.where);
 }
 
 GivenOptions Variables::given() const {

@@ -38,7 +38,7 @@ class Variables {
   // same setting of a kind that disagree.
   std::vector<std::string> store(const std::vector<Setting>& settings);
 
-  // Writes the values that are set into the fields.
+  // Writes the values that are set into the fields, and where files and the environment set those of kinds.
   void assign();
 
   // Names of the options that are set.
@@ -46,6 +46,7 @@ class Variables {
 
  private:
   const OptionTable& table_;
+  std::vector<Setting> located_;
   boost::program_options::options_description description_;
   boost::program_options::variables_map values_;
 };

@@ -26,6 +26,7 @@ class KindInput {
   // What was given: the name, or ""; settings by the names of fields.
   std::string name;
   std::map<std::string, std::string> settings;
+  std::map<std::string, std::string> places;  // of those that a file or the environment set
 
   // What --print-config prints, once show() was called.
   std::string shown_name;
@@ -81,11 +82,10 @@ class KindChoice : public KindInput {
   KindOf<Common> resolved(const KindOf<Common>& base, const std::string& option) const {
     KindOf<Common> kind = name.empty() || name == base.name() ? base : kinds<Common>().find(name).defaults;
     for (const auto& [key, text] : settings) {
-      const bool is_short = std::ranges::count(short_names(), key) > 0;
       try {
         kind.set(key, text);
       } catch (const UsageError& error) {
-        throw UsageError(is_short ? short_error(key, error.what()) : concatenate("--", option, ": ", error.what()));
+        throw UsageError(located(key, option, error.what()));
       }
     }
     return kind;
@@ -103,9 +103,13 @@ class KindChoice : public KindInput {
     const std::string start = Field(key, "").option() + ": ";
     return message.starts_with(start) ? message.substr(start.size()) : message;
   }
-  // "--layers: 'x' is not a number", "--heads: bag has no key 'heads', …".
-  static std::string short_error(const std::string& key, const std::string& message) {
-    return concatenate("--", Field(key, "").option(), ": ", without_key(key, message));
+  // "run.ini:3: heads: bag has no key 'heads', …", "--layers: 'x' is not a number", "--arch: rnn has no key …".
+  std::string located(const std::string& key, const std::string& option, const std::string& message) const {
+    const bool is_short = std::ranges::count(short_names(), key) > 0;
+    const auto place = places.find(key);
+    if (place != places.end()) return concatenate(place->second, ": ", without_key(key, message));
+    return is_short ? concatenate("--", Field(key, "").option(), ": ", without_key(key, message))
+                    : concatenate("--", option, ": ", message);
   }
 
   std::string usual_;

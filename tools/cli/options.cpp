@@ -57,6 +57,7 @@ Option key_option(const FieldText& of, KindInput& input, const std::string& kind
     return std::any(texts.back());
   };
   option.assign = [&input, key](const std::any& text) { input.settings[key] = std::any_cast<std::string>(text); };
+  option.locate = [&input, key](const std::string& where) { input.places[key] = where; };
   option.get = [&input, key, initial = of.text]() -> std::vector<std::string> {
     if (const auto shown = input.shown_settings.find(key); shown != input.shown_settings.end()) return {shown->second};
     const auto given = input.settings.find(key);
