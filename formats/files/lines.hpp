@@ -23,6 +23,14 @@ inline std::ostream& operator<<(std::ostream& out, const Place& place) {
   return out << place.file << ':' << place.line;
 }
 
+// Whether the lines of a file end with carriage returns alone, as old Macs and Excel's "CSV (Macintosh)" write them.
+inline bool has_lone_returns(std::string_view content) {
+  const bool has_end = content.ends_with('\n');
+  if (has_end) content.remove_suffix(1);
+  if (content.ends_with('\r')) content.remove_suffix(1);
+  return content.find('\n') == content.npos && std::ranges::count(content, '\r') >= (has_end ? 2 : 1);
+}
+
 // How many lines the text has, the last perhaps without its end.
 inline std::size_t line_count(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n')) + (text.empty() || text.ends_with('\n') ? 0 : 1);

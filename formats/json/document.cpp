@@ -51,8 +51,8 @@ Extent extent_of(std::string_view text) {
 
 class Parser {
  public:
-  Parser(std::string& text, std::vector<Value>& values, std::string_view file, Index line)
-      : text_(text), values_(values), file_(file), line_(line) {}
+  Parser(std::string& text, std::vector<Value>& values, std::string_view file, Index line, std::size_t byte)
+      : text_(text), values_(values), file_(file), line_(line), bytes_before_(byte - 1) {}
 
   void parse() {
     at_ = line_begin_ = text_.size() - without_byte_order_mark(text_).size();
@@ -66,8 +66,8 @@ class Parser {
   char letter() const { return text_.c_str()[at_]; }
 
   [[noreturn]] void fail(std::string_view reason = "") const {
-    throw DataError(
-        concatenate(file_, ":", line_, ": not valid JSON, at byte ", at_ - line_begin_ + 1, " of the line", reason));
+    throw DataError(concatenate(file_, ":", line_, ": not valid JSON, at byte ", bytes_before_ + at_ - line_begin_ + 1,
+                                " of the line", reason));
   }
   [[noreturn]] void fail_of_surrogate() const {
     fail(": half of a surrogate pair, as of a cut emoji; \\ufffd can stand for it");
@@ -78,6 +78,7 @@ class Parser {
       if (letter() == '\n') {
         ++line_;
         line_begin_ = at_ + 1;
+        bytes_before_ = 0;
       } else if (letter() != ' ' && letter() != '\t' && letter() != '\r') {
         return;
       }
@@ -261,13 +262,14 @@ class Parser {
   std::vector<Value>& values_;
   std::string_view file_;
   Index line_;
+  std::size_t bytes_before_;  // the text, on its first line
   std::size_t at_ = 0, line_begin_ = 0;
   std::vector<std::uint32_t> keys_;  // of the object that has just ended
 };
 
 }  // namespace
 
-JsonDocument::JsonDocument(std::string text, std::string_view file, Index first_line)
+JsonDocument::JsonDocument(std::string text, std::string_view file, Index first_line, std::size_t first_byte)
     : file_(file), text_(std::move(text)) {
   check<DataError>(text_.size() <= most_in_document, file, ":", first_line, ": ", text_.size(),
                    " bytes are too many for JSON");
@@ -278,7 +280,7 @@ JsonDocument::JsonDocument(std::string text, std::string_view file, Index first_
   check<DataError>(extent.values <= most_in_document, file, ":", first_line, ": ", extent.values,
                    " values are too many");
   values_.reserve(extent.values);
-  Parser(text_, values_, file_, first_line).parse();
+  Parser(text_, values_, file_, first_line, first_byte).parse();
 }
 
 }  // namespace heddle::formats

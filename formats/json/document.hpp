@@ -24,9 +24,9 @@ class JsonDocument {
     std::uint64_t at;    // of text and numbers: where in the text; of lists and objects: how many members
   };
 
-  // `first_line` is the number of the text's first line. Throws DataError, "FILE:LINE: not valid JSON, at byte N of the
+  // The text begins at this byte, from 1, of this line. Throws DataError, "FILE:LINE: not valid JSON, at byte N of the
   // line", also for values nested too deeply, numbers outside the range of doubles and repeated keys.
-  JsonDocument(std::string text, std::string_view file, Index first_line = 1);
+  JsonDocument(std::string text, std::string_view file, Index first_line = 1, std::size_t first_byte = 1);
   JsonDocument(const JsonDocument&) = delete;
   JsonDocument& operator=(const JsonDocument&) = delete;
 

@@ -59,6 +59,8 @@ std::string members_except(std::string_view object, const std::vector<std::strin
     if (!text.empty()) text += ",";
     text += whole;
   }
+  // Strings have none.
+  for (char& letter : text) letter = letter == '\n' || letter == '\r' ? ' ' : letter;
   return text;
 }
 

@@ -15,7 +15,7 @@ struct SpelledMember {
 // In order. The object must be valid JSON (JsonDocument), and outlive the views. Precondition: it is an object.
 std::vector<SpelledMember> spelled_members(std::string_view object);
 
-// The members without those of these keys, as one text: "id": 7, "source": "web".
+// The members without those of these keys, as one text on one line: "id": 7, "source": "web".
 std::string members_except(std::string_view object, const std::vector<std::string>& keys);
 
 }  // namespace heddle::formats

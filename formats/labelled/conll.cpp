@@ -25,7 +25,21 @@ std::optional<Index> index_of(std::string_view digits) {
 // Collects sentences word by word, without unused memory.
 class Sentences {
  public:
-  explicit Sentences(Room room) : room_(room) {}
+  Sentences(Room room, BadRecords& bad) : room_(room), bad_(bad) {}
+
+  // Calls read(), which may add a word of the line, unless the sentence has a bad line already.
+  template <class Read>
+  void read_line(const Place& place, const Read& read) {
+    if (begin_ == 0) begin_ = place.line;
+    if (!problem_.empty()) return;
+    try {
+      read();
+    } catch (const NoRoom&) {
+      throw;
+    } catch (const DataError& error) {
+      problem_ = error.what();
+    }
+  }
 
   void add(std::string_view word, std::string_view tag, const Place& place, Gold gold) {
     constexpr Index longest_sentence = 100'000;
@@ -42,12 +56,17 @@ class Sentences {
   Index words() const { return static_cast<Index>(sentence_.words.size()); }
   void end_sentence() {
     auto& [words, tags, lines] = sentence_;
-    if (words.empty()) return;
-    constexpr std::size_t allocations = 3 * 32, growth = 3;
-    room_.take(growth * sizeof(data::TaggedSentence) + allocations);
-    list_.push_back({{std::move_iterator(words.begin()), std::move_iterator(words.end())},
-                     {std::move_iterator(tags.begin()), std::move_iterator(tags.end())},
-                     lines});
+    const Index begin = std::exchange(begin_, 0);
+    if (!problem_.empty()) {
+      bad_.add(begin, std::exchange(problem_, {}));
+    } else if (!words.empty()) {
+      constexpr std::size_t allocations = 3 * 32, growth = 3;
+      room_.take(growth * sizeof(data::TaggedSentence) + allocations);
+      list_.push_back({{std::move_iterator(words.begin()), std::move_iterator(words.end())},
+                       {std::move_iterator(tags.begin()), std::move_iterator(tags.end())},
+                       lines});
+      bad_.add_good();
+    }
     words.clear();
     tags.clear();
     lines.clear();
@@ -59,8 +78,11 @@ class Sentences {
 
  private:
   Room room_;
+  BadRecords& bad_;
   std::vector<data::TaggedSentence> list_;
   data::TaggedSentence sentence_;
+  Index begin_ = 0;      // its first line
+  std::string problem_;  // with its first bad line
 };
 
 // The columns: separated by tabs if the line has any, else by blanks.
@@ -146,9 +168,9 @@ bool is_word(std::string_view id, Index next, const Place& place) {
 }  // namespace
 
 std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view tags,
-                                             Gold gold, std::string_view words) {
+                                             Gold gold, std::string_view words, BadRecords& bad) {
   const ConllColumns wanted = conll_columns(words, tags);
-  Sentences sentences(Room(content, begin.file));
+  Sentences sentences(Room(content, begin.file), bad);
   std::vector<std::string_view> columns;
   const std::size_t width = width_of(content, begin), tag = wanted.tag.value_or(width - 1);
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
@@ -156,31 +178,36 @@ std::vector<data::TaggedSentence> read_conll(std::string_view content, const Pla
     if (begins_document || text::is_blank(line)) return sentences.end_sentence();
     split_columns(line, columns);
     if (line.starts_with('#') && is_comment(columns, width)) return;
-    check<DataError>(columns.size() == width, place, ": the number of columns is ", columns.size(),
-                     "; the others have ", width);
-    check<DataError>(wanted.word < width, place, ": the number of columns is ", width,
-                     "; the word should be in column ", wanted.word + 1);
-    check<DataError>(gold == Gold::absent || (tag != wanted.word && tag < width), place, ": the number of columns is ",
-                     width, "; the tag should be in column ", tag == wanted.word ? tag + 2 : tag + 1);
-    sentences.add(columns[wanted.word], gold == Gold::given ? columns[tag] : "", place, gold);
+    sentences.read_line(place, [&] {
+      check<DataError>(columns.size() == width, place, ": the number of columns is ", columns.size(),
+                       "; the others have ", width);
+      check<DataError>(wanted.word < width, place, ": the number of columns is ", width,
+                       "; the word should be in column ", wanted.word + 1);
+      check<DataError>(gold == Gold::absent || (tag != wanted.word && tag < width), place,
+                       ": the number of columns is ", width, "; the tag should be in column ",
+                       tag == wanted.word ? tag + 2 : tag + 1);
+      sentences.add(columns[wanted.word], gold == Gold::given ? columns[tag] : "", place, gold);
+    });
   });
   return std::move(sentences).finish();
 }
 
 std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view tags,
-                                              Gold gold, std::string_view words) {
+                                              Gold gold, std::string_view words, BadRecords& bad) {
   const std::size_t tag = conllu_column("label-column", tags.empty() ? "upos" : tags),
                     word = conllu_column("text-column", words.empty() ? "form" : words);
-  Sentences sentences(Room(content, begin.file));
+  Sentences sentences(Room(content, begin.file), bad);
   std::vector<std::string_view> columns;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (line.starts_with('#')) return;
     if (text::is_blank(line)) return sentences.end_sentence();
     split_columns(line, columns);
-    check<DataError>(columns.size() == conllu_columns, place, ": the number of columns is ", columns.size(), ", not ",
-                     conllu_columns, " with tabs between them");
-    if (!is_word(columns[0], sentences.words() + 1, place)) return;
-    sentences.add(columns[word], columns[tag], place, gold);
+    sentences.read_line(place, [&] {
+      check<DataError>(columns.size() == conllu_columns, place, ": the number of columns is ", columns.size(), ", not ",
+                       conllu_columns, " with tabs between them");
+      if (!is_word(columns[0], sentences.words() + 1, place)) return;
+      sentences.add(columns[word], columns[tag], place, gold);
+    });
   });
   return std::move(sentences).finish();
 }

@@ -15,18 +15,17 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/labelled/labelled_line.hpp"
+#include "formats/labelled/bad_records.hpp"
 #include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
 
 // The first line is at `begin`. The columns of tags and words are numbers from 1, in CoNLL-U also names in small
-// letters;
-// "" is the last column of CoNLL, and upos of CoNLL-U, for tags, and the first, and form, for words. Throw UsageError
-// for other columns, and DataError, "FILE:LINE: …", for lines in another format.
+// letters; "" is the last column of CoNLL, and upos of CoNLL-U, for tags, and the first, and form, for words. A
+// sentence with a line in another format is a bad record. Throw UsageError for other columns.
 std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view tags,
-                                             Gold gold, std::string_view words = "");
+                                             Gold gold, std::string_view words, BadRecords& bad);
 std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view tags,
-                                              Gold gold, std::string_view words = "");
+                                              Gold gold, std::string_view words, BadRecords& bad);
 
 }  // namespace heddle::formats

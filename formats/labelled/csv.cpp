@@ -39,10 +39,14 @@ class Row {
  private:
   std::string_view quoted(Index column) {
     const Place begin = place_;
+    const std::string_view opened = rest_;
     unquoted_.clear();
     for (rest_.remove_prefix(1);;) {
       const std::size_t quote = rest_.find('"');
-      check<DataError>(quote != rest_.npos, begin, ": the quote that opens column ", column + 1, " is never closed");
+      if (quote == rest_.npos) {
+        skip_line(opened, begin.line);
+        throw DataError(concatenate(begin, ": the quote that opens column ", column + 1, " is never closed"));
+      }
       const std::string_view part = rest_.substr(0, quote);
       place_.line += std::ranges::count(part, '\n');
       unquoted_ += part;
@@ -52,9 +56,18 @@ class Row {
       rest_.remove_prefix(1);
     }
     if (rest_ == "\r" || rest_.starts_with("\r\n")) rest_.remove_prefix(1);
-    check<DataError>(rest_.empty() || rest_.front() == separator || rest_.front() == '\n', place_, ": column ",
-                     column + 1, " has text after its closing quote; a quote within quotes is doubled");
-    return unquoted_;
+    if (rest_.empty() || rest_.front() == separator || rest_.front() == '\n') return unquoted_;
+    const Place end = place_;
+    skip_line(rest_, end.line);
+    throw DataError(concatenate(end, ": column ", column + 1,
+                                " has text after its closing quote; a quote within quotes is doubled"));
+  }
+
+  // Continues after this line, a part of which is given.
+  void skip_line(std::string_view from, Index line) {
+    from.remove_prefix(std::min(from.find('\n'), from.size() - 1) + 1);
+    rest_ = from;
+    place_.line = line + 1;
   }
 
   std::string_view& rest_;
@@ -96,15 +109,10 @@ char csv_separator(std::string_view content) {
 }
 
 std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                         TableColumns& columns) {
+                                         TableColumns& columns, BadRecords& bad) {
   const bool has_header = columns.header() != Header::absent;
   const bool semicolons = has_header && csv_separator(content) == ';';
-  return read_table(content, begin, texts, gold, columns, semicolons ? with_semicolons : with_commas);
-}
-
-std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold) {
-  TableColumns columns;
-  return read_csv(content, begin, texts, gold, columns);
+  return read_table(content, begin, texts, gold, columns, semicolons ? with_semicolons : with_commas, bad);
 }
 
 }  // namespace heddle::formats

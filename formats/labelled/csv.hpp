@@ -18,10 +18,9 @@ char csv_separator(std::string_view content);
 // The fields of the first row. Throws DataError as the readers do.
 std::vector<std::string> first_csv_row(std::string_view content, bool is_header);
 
-// One example per row, for whole rows, the first of which is at `begin`. Throws DataError, "FILE:LINE: …", for invalid
-// rows, with the line on which a row or an open quote begins.
+// One example per row, for whole rows, the first of which is at `begin`. Invalid rows are bad records, with the line on
+// which a row or an open quote begins; reading continues with the line after it.
 std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                         TableColumns& columns);
-std::vector<data::LabelledText> read_csv(std::string_view content, const Place& begin, Texts texts, Gold gold);
+                                         TableColumns& columns, BadRecords& bad);
 
 }  // namespace heddle::formats

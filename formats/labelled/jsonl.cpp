@@ -1,13 +1,14 @@
 #include "formats/labelled/jsonl.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 
 #include "formats/json/members.hpp"
 #include "formats/labelled/example_members.hpp"
 #include "formats/labelled/span_json.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/data/label_set.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 
@@ -30,11 +31,19 @@ void check_has_key(const JsonNode& object, const std::string& name, const std::s
                               keys.empty() ? "it has none" : "there are: " + join(keys), "; choose one with ", option));
 }
 
-// A line that holds one object. Throws DataError for anything else.
-class ObjectLine {
+// The text of what should be an object: a line, or an element of a list.
+struct ObjectText {
+  std::string_view text;
+  Place place;           // where it begins
+  std::size_t byte = 1;  // of that line, from 1
+};
+
+// Throws DataError for anything else than an object.
+class ParsedObject {
  public:
-  ObjectLine(std::string_view line, const Place& place) : document_(std::string(line), place.file, place.line) {
-    check<DataError>(object().is_object(), place, ": is not a JSON object");
+  explicit ParsedObject(const ObjectText& object)
+      : document_(std::string(object.text), object.place.file, object.place.line, object.byte) {
+    check<DataError>(this->object().is_object(), object.place, ": is not a JSON object");
   }
   JsonNode object() const { return JsonNode(document_); }
 
@@ -42,15 +51,81 @@ class ObjectLine {
   JsonDocument document_;
 };
 
-// take(line, place) for each line that is not blank. Throws DataError for a list of objects in several lines.
+// Takes a JSON list apart, without knowing whether its elements are JSON.
+class ListElements {
+ public:
+  ListElements(std::string_view content, const Place& begin)
+      : content_(without_byte_order_mark(content)), begin_(begin), place_(begin) {}
+
+  // Calls take(ObjectText) for each. Throws DataError for a list without an end, and for text after its end.
+  template <class Take>
+  void for_each(const Take& take) {
+    skip_blanks();
+    ++at_;  // the bracket
+    skip_blanks();
+    while (letter() != ']') {
+      take(next());
+      if (letter() != ',') continue;
+      ++at_;
+      skip_blanks();
+    }
+    ++at_;
+    skip_blanks();
+    check<DataError>(at_ >= content_.size(), place_, ": text after the end of the JSON list");
+  }
+
+ private:
+  // NUL at the end.
+  char letter() const { return at_ < content_.size() ? content_[at_] : '\0'; }
+  void advance() {
+    if (letter() == '\n') {
+      ++place_.line;
+      line_begin_ = at_ + 1;
+    }
+    ++at_;
+  }
+  void skip_blanks() {
+    while (at_ < content_.size() && json_blanks.find(letter()) != json_blanks.npos) advance();
+  }
+  void skip_string() {
+    for (++at_; at_ < content_.size() && letter() != '"'; advance()) at_ += letter() == '\\' ? 1 : 0;
+    ++at_;
+  }
+  // Up to the comma or bracket that ends it.
+  ObjectText next() {
+    ObjectText element{{}, place_, at_ - line_begin_ + 1};
+    const std::size_t from = at_;
+    for (int depth = 0; depth > 0 || (letter() != ',' && letter() != ']');) {
+      check<DataError>(at_ < content_.size(), begin_, ": the JSON list that begins here has no end");
+      depth += letter() == '{' || letter() == '[' ? 1 : 0;
+      depth -= letter() == '}' || letter() == ']' ? 1 : 0;
+      letter() == '"' ? skip_string() : advance();
+    }
+    element.text = trimmed(content_.substr(from, at_ - from), json_blanks);
+    return element;
+  }
+
+  static constexpr std::string_view json_blanks = " \t\r\n";
+  std::string_view content_;
+  const Place begin_;
+  Place place_;
+  std::size_t at_ = 0, line_begin_ = 0;
+};
+
+// take(ObjectText) for each element of a list, or else for each line that is not blank.
 template <class Take>
 void for_each_object(std::string_view content, const Place& begin, const Take& take) {
-  const std::string_view first = text::stripped(without_byte_order_mark(content.substr(0, content.find('\n'))));
-  check<DataError>(begin.line > 1 || (first != "[" && !first.starts_with("[{")), begin,
-                   ": begins a JSON list, where each line is an object; jq -c '.[]' makes JSONL of a list of objects");
+  if (begin.line == 1 && is_json_list(content)) return ListElements(content, begin).for_each(take);
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
-    if (!text::is_blank(line)) take(line, place);
+    if (!text::is_blank(line)) take(ObjectText{line, place});
   });
+}
+
+// How many there are.
+std::size_t count_objects(std::string_view content, const Place& begin) {
+  std::size_t count = 0;
+  for_each_object(content, begin, [&](const ObjectText&) { ++count; });
+  return count;
 }
 
 // The label, "" for null.
@@ -59,9 +134,10 @@ std::string label_member(const JsonNode& object, const std::string& name, const 
   return std::string(name_in(name_member(object, name.c_str(), where)));
 }
 
-data::LabelledText labelled_text(const JsonNode& object, std::string_view line, const Place& place, Texts texts,
-                                 Gold gold, const TextColumns& wanted) {
-  const std::string where = concatenate(place);
+data::LabelledText labelled_text(const ObjectText& from, Texts texts, Gold gold, const TextColumns& wanted) {
+  const ParsedObject parsed(from);
+  const JsonNode object = parsed.object();
+  const std::string where = concatenate(from.place);
   std::vector<std::string> read;
   const auto key = [&](const std::string& given, const char* usual, const char* option) {
     read.push_back(given.empty() ? usual : given);
@@ -69,61 +145,78 @@ data::LabelledText labelled_text(const JsonNode& object, std::string_view line, 
     return read.back();
   };
   data::LabelledText example;
-  example.line = place.line;
+  example.line = from.place.line;
   const bool is_pair = texts == Texts::pair;
   example.text = text_member(object, key(wanted.text, is_pair ? "source" : "text", "--text-column").c_str(), where);
   if (texts != Texts::one) {
-    const std::string second = key(wanted.text_b, is_pair ? "target" : "text_b", "--text-b-column");
+    const std::string second = key(wanted.text_b, is_pair ? "target" : "text_b", "--text-column");
     example.second_text = text_member(object, second.c_str(), where);
   }
   check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
   if (gold == Gold::given) {
     example.label = label_member(object, key(wanted.label, "label", "--label-column"), where);
+    check_label(example.label, from.place, concatenate("; if it is a text, ", data::swapped_columns));
   }
-  if (object.size() > read.size()) example.more = members_except(line, read);
+  if (object.size() > read.size()) example.more = members_except(from.text, read);
   return example;
+}
+
+data::SpanQuestion question_of(const ObjectText& from, Gold gold) {
+  const ParsedObject parsed(from);
+  const JsonNode object = parsed.object();
+  const std::string where = concatenate(from.place);
+  std::string id = object.find("id").is_null() ? std::to_string(from.place.line) : name_member(object, "id", where);
+  const SpanContext context(std::string(text_member(object, "context", where)));
+  data::SpanQuestion question = span_question(object, std::move(id), context, gold, where);
+  question.line = from.place.line;
+  question.more = members_except(from.text, {"id", "question", "context", "answers", "is_impossible"});
+  return question;
 }
 
 }  // namespace
 
+bool is_json_list(std::string_view content) {
+  content = without_byte_order_mark(content);
+  return content.substr(std::min(content.find_first_not_of(" \t\r\n"), content.size())).starts_with('[');
+}
+
+std::string as_json_lines(std::string_view list, const Place& begin) {
+  std::string lines;
+  ListElements(list, begin).for_each([&](const ObjectText& element) {
+    const std::size_t from = lines.size();
+    lines += element.text;
+    std::replace_if(
+        lines.begin() + static_cast<std::ptrdiff_t>(from), lines.end(),
+        [](char letter) { return letter == '\n' || letter == '\r'; }, ' ');
+    lines += '\n';
+  });
+  return lines;
+}
+
 std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                                 TableColumns& columns) {
+                                                 TableColumns& columns, BadRecords& bad) {
   check<UsageError>(columns.header() == Header::automatic, begin.file,
                     ": --header and --no-header are for CSV and TSV; JSONL has a key with each value");
-  Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
+  const std::size_t count = count_objects(content, begin);
+  Room(content, begin.file).take(count * sizeof(data::LabelledText));
   std::vector<data::LabelledText> examples;
-  examples.reserve(line_count(content));
-  for_each_object(content, begin, [&](std::string_view line, const Place& place) {
-    const ObjectLine document(line, place);
-    examples.push_back(labelled_text(document.object(), line, place, texts, gold, columns.wanted()));
+  examples.reserve(count);
+  for_each_object(content, begin, [&](const ObjectText& object) {
+    bad.attempt(object.place.line, [&] { examples.push_back(labelled_text(object, texts, gold, columns.wanted())); });
   });
-  if (gold == Gold::given) check_labels(examples, begin.file);
   return examples;
 }
 
-std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold) {
-  TableColumns columns;
-  return read_jsonl_texts(content, begin, texts, gold, columns);
-}
-
-std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold) {
-  Room(content, begin.file).take_for_lines(content, sizeof(data::SpanQuestion));
+std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold,
+                                                 BadRecords& bad) {
+  const std::size_t count = count_objects(content, begin);
+  Room(content, begin.file).take(count * sizeof(data::SpanQuestion));
   std::vector<data::SpanQuestion> questions;
-  questions.reserve(line_count(content));
-  BadQuestions bad(begin.file);
-  const auto read = [&](std::string_view line, const Place& place) {
-    const std::string where = concatenate(place);
-    const ObjectLine document(line, place);
-    const JsonNode object = document.object();
-    std::string id = object.find("id").is_null() ? std::to_string(place.line) : name_member(object, "id", where);
-    const SpanContext context(std::string(text_member(object, "context", where)));
-    questions.push_back(span_question(object, std::move(id), context, gold, where));
-    questions.back().more = members_except(line, {"id", "question", "context", "answers", "is_impossible"});
-  };
-  for_each_object(content, begin,
-                  [&](std::string_view line, const Place& place) { bad.attempt([&] { read(line, place); }); });
-  bad.check();
+  questions.reserve(count);
+  for_each_object(content, begin, [&](const ObjectText& object) {
+    bad.attempt(object.place.line, [&] { questions.push_back(question_of(object, gold)); });
+  });
   return questions;
 }
 

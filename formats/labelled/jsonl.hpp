@@ -1,7 +1,7 @@
-// JSON lines, one object per line; members that are not named here are kept as they are spelled, to be passed on.
-// Labelled texts: {"text": …, "label": …}, and "text_b" where there are two texts, or the keys that the user names;
-// labels may be numbers or booleans. Spans: {"question": …, "context": …, "answers": [...]}, and "id" if there is
-// one, else it is the line's number; span_json.hpp says what answers are.
+// JSON lines, one object per line, or a JSON list of objects, on any number of lines; members that are not named here
+// are kept as they are spelled, to be passed on. Labelled texts: {"text": …, "label": …}, and "text_b" where there are
+// two texts, or the keys that the user names; labels may be numbers or booleans. Spans: {"question": …, "context": …,
+// "answers": [...]}, and "id" if there is one, else it is the line's number; span_json.hpp says what answers are.
 #pragma once
 
 #include <string_view>
@@ -12,11 +12,16 @@
 
 namespace heddle::formats {
 
-// The first line is at `begin`. Throw DataError, "FILE:LINE: …", for lines in another format, including empty ones.
-// Of the columns only their names are read: keys, never numbers.
+// Whether the content begins a list, whatever follows.
+bool is_json_list(std::string_view content);
+// Its elements, each on a line. Throws DataError for a list without an end.
+std::string as_json_lines(std::string_view list, const Place& begin);
+
+// The first line is at `begin`. Other lines and elements are bad records, but for blank lines. Of the columns only
+// their names are read: keys, never numbers. Throw DataError for a list without an end.
 std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                                 TableColumns& columns);
-std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const Place& begin, Texts texts, Gold gold);
-std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold);
+                                                 TableColumns& columns, BadRecords& bad);
+std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold,
+                                                 BadRecords& bad);
 
 }  // namespace heddle::formats

@@ -13,10 +13,11 @@ namespace heddle::formats {
 
 namespace {
 
-using ReadTexts = std::vector<data::LabelledText> (*)(std::string_view, const Place&, Texts, Gold, TableColumns&);
+using ReadTexts = std::vector<data::LabelledText> (*)(std::string_view, const Place&, Texts, Gold, TableColumns&,
+                                                      BadRecords&);
 using ReadSentences = std::vector<data::TaggedSentence> (*)(std::string_view, const Place&, std::string_view, Gold,
-                                                            std::string_view);
-using ReadSpans = std::vector<data::SpanQuestion> (*)(std::string_view, const Place&, Gold);
+                                                            std::string_view, BadRecords&);
+using ReadSpans = std::vector<data::SpanQuestion> (*)(std::string_view, const Place&, Gold, BadRecords&);
 
 struct Entry {
   LabelledFormat format;
@@ -56,6 +57,10 @@ const Entry* entry_by_ending(std::string_view file) {
   return found == std::ranges::end(entries) ? nullptr : found;
 }
 
+const Entry& entry_of(LabelledFormat format) {
+  return *std::ranges::find(entries, format, &Entry::format);
+}
+
 // The entry of the file's format, which must have this reader; the first that has is the default.
 template <class Reader>
 const Entry& choose(std::string_view file, const LabelledInput& input, std::string_view examples, Reader reader) {
@@ -68,33 +73,46 @@ const Entry& choose(std::string_view file, const LabelledInput& input, std::stri
     possible.push_back(to_text(entry.format));
   }
   if (chosen == nullptr) chosen = first;
+  // A .json file is SQuAD's for questions alone.
+  if (input.format == LabelledFormat::automatic && chosen->format == LabelledFormat::squad) {
+    const Entry& objects = entry_of(LabelledFormat::jsonl);
+    if (chosen->*reader == nullptr && objects.*reader != nullptr) chosen = &objects;
+  }
   check<UsageError>(chosen->*reader != nullptr, file, ": is ", to_text(chosen->format), ", which holds ",
                     examples_of(*chosen), "; this task needs ", examples, ": ", one_of(possible),
-                    chosen->format == LabelledFormat::squad ? "; jq -c '.[]' makes JSONL of a list of objects" : "",
                     " (--format says which, where the name does not)");
   return *chosen;
 }
 
 template <class Example>
-std::vector<Example> checked(std::vector<Example> examples, std::string_view file, Gold gold) {
-  check<DataError>(gold == Gold::absent || !examples.empty(), file, ": has no example");
+std::vector<Example> checked(std::vector<Example> examples, std::string_view file, Gold gold, const BadRecords& bad) {
+  check<DataError>(gold == Gold::absent || bad.total() > 0, file, ": has no example");
   return examples;
 }
 
-// Throws DataError for a file that has lines, but no line feed between them. Of a text that is read line by line the
-// first may be all of the file; a carriage return within it is not enough.
-void check_line_ends(std::string_view content, const Place& begin) {
-  const std::size_t enough = content.ends_with('\n') ? 2 : 1;
-  if (content.ends_with('\n')) content.remove_suffix(1);
-  if (content.ends_with('\r')) content.remove_suffix(1);
-  const auto returns = static_cast<std::size_t>(std::ranges::count(content, '\r'));
-  check<DataError>(begin.line > 1 || returns < enough || content.find('\n') != content.npos, begin.file,
-                   ": its lines end with carriage returns alone, as old Macs and Excel's \"CSV (Macintosh)\" write "
-                   "them; tr '\\r' '\\n' < FILE makes lines of them");
+// The content with a line feed at the end of each line; those of old Macs are copied. Of a text that is read line by
+// line the first may be all of the file; a carriage return within it is not enough.
+std::string_view with_line_feeds(std::string_view content, const Place& begin, std::string& copy) {
+  if (begin.line > 1 || !has_lone_returns(content)) return content;
+  copy = content;
+  std::ranges::replace(copy, '\r', '\n');
+  return copy;
 }
 
 const Entry& text_entry(std::string_view file, const LabelledInput& input, Texts texts) {
   return choose(file, input, texts == Texts::pair ? "pairs of texts" : "labelled texts", &Entry::texts);
+}
+
+// With both names of a pair, which are given as one.
+TextColumns columns_of(const LabelledInput& input, Texts texts) {
+  TextColumns columns = input.columns;
+  const std::size_t comma = columns.text.find(',');
+  if (texts == Texts::one || comma == columns.text.npos) return columns;
+  columns.text_b = columns.text.substr(comma + 1);
+  columns.text.resize(comma);
+  check<UsageError>(!columns.text.empty() && !columns.text_b.empty(), "--text-column: '", input.columns.text,
+                    "' lacks a name; write A,B for the columns of a pair");
+  return columns;
 }
 
 }  // namespace
@@ -106,34 +124,30 @@ LabelledFormat labelled_format(std::string_view file, const LabelledInput& input
 }
 
 std::string_view ending_of(LabelledFormat format) {
-  for (const Entry& entry : entries) {
-    if (entry.format == format) return entry.ending;
-  }
-  return "";
+  return format == LabelledFormat::automatic ? "" : entry_of(format).ending;
 }
 
 LabelledTextReader::LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold)
     : format_(text_entry(file, input, texts).format),
       texts_(texts),
       gold_(gold),
-      columns_(input.columns, input.header) {}
+      columns_(columns_of(input, texts), input.header) {}
 
-std::vector<data::LabelledText> LabelledTextReader::read(std::string_view content, const Place& begin) {
-  check_line_ends(content, begin);
+std::vector<data::LabelledText> LabelledTextReader::read(std::string_view content, const Place& begin,
+                                                         BadRecords& bad) {
+  std::string copy;
+  content = with_line_feeds(content, begin, copy);
   const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}, .header = {}}, texts_);
-  return checked(entry.texts(content, begin, texts_, gold_, columns_), begin.file, gold_);
-}
-
-std::vector<data::LabelledText> read_labelled_texts(std::string_view content, const Place& begin,
-                                                    const LabelledInput& input, Texts texts, Gold gold) {
-  return LabelledTextReader(begin.file, input, texts, gold).read(content, begin);
+  return checked(entry.texts(content, begin, texts_, gold_, columns_, bad), begin.file, gold_, bad);
 }
 
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
-                                                        const LabelledInput& input, Gold gold) {
-  check_line_ends(content, begin);
+                                                        const LabelledInput& input, Gold gold, BadRecords& bad) {
+  std::string copy;
+  content = with_line_feeds(content, begin, copy);
   const Entry& entry = choose(begin.file, input, "tagged sentences", &Entry::sentences);
-  return checked(entry.sentences(content, begin, input.columns.label, gold, input.columns.text), begin.file, gold);
+  return checked(entry.sentences(content, begin, input.columns.label, gold, input.columns.text, bad), begin.file, gold,
+                 bad);
 }
 
 LabelledFormat span_format(std::string_view file, const LabelledInput& input) {
@@ -141,10 +155,11 @@ LabelledFormat span_format(std::string_view file, const LabelledInput& input) {
 }
 
 std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
-                                                    const LabelledInput& input, Gold gold) {
-  check_line_ends(content, begin);
+                                                    const LabelledInput& input, Gold gold, BadRecords& bad) {
+  std::string copy;
+  content = with_line_feeds(content, begin, copy);
   const Entry& entry = choose(begin.file, input, "questions with spans", &Entry::spans);
-  return checked(entry.spans(content, begin, gold), begin.file, gold);
+  return checked(entry.spans(content, begin, gold, bad), begin.file, gold, bad);
 }
 
 }  // namespace heddle::formats

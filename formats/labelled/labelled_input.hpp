@@ -44,27 +44,23 @@ struct LabelledInput {
   LabelledFormat format = LabelledFormat::automatic;
   TextColumns columns;
   Header header = Header::automatic;
+  BadRecordRule bad_records = BadRecordRule::error;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
-                                        " (.json is squad)")),
+                                        " (.json is squad for questions, else jsonl, which may be a list)")),
             self.format);
     visitor(
         Field("text_column",
-              "column of the text: name, number or key of JSONL; default: text (of translations, source), without a "
-              "header the one after the label. CoNLL: number, or name of CoNLL-U such as lemma; default: the first, "
-              "or form")
+              "column of the text (of pairs A,B): name, number or key of JSONL; default: text, text_b (or source, "
+              "target), without a header after the label. CoNLL: number, or name of CoNLL-U such as lemma; default: "
+              "the first, or form")
             .not_empty()
+            .formerly("text_b_column")
             .takes("COLUMN")
             .essential(),
         self.columns.text);
-    visitor(Field("text_b_column",
-                  "the same for the second text of a pair; default: text_b, or target for translations; without a "
-                  "header the column after the text")
-                .not_empty()
-                .takes("COLUMN"),
-            self.columns.text_b);
     visitor(Field("label_column",
                   "the same for the label; default: label, or the first without a header. CoNLL: a number, or a name "
                   "of CoNLL-U such as xpos; default: the last, or upos")
@@ -78,6 +74,9 @@ struct LabelledInput {
                   "for false")
                 .bare_value("true"),
             self.header);
+    visitor(Field("bad_records",
+                  "records that cannot be used: an error that lists them, or leave them out and print how many"),
+            self.bad_records);
   }
 };
 
@@ -95,8 +94,8 @@ class LabelledTextReader {
 
   LabelledFormat format() const { return format_; }
   // The examples of whole rows, the first of which is at `begin`. Throws DataError for content in another format and,
-  // if labels are required, for content without any example.
-  std::vector<data::LabelledText> read(std::string_view content, const Place& begin);
+  // if labels are required, for content without any record.
+  std::vector<data::LabelledText> read(std::string_view content, const Place& begin, BadRecords& bad);
 
  private:
   LabelledFormat format_;
@@ -107,14 +106,12 @@ class LabelledTextReader {
 
 // The examples of a file, or of whole lines of it, the first of which is at `begin`. If the ending is unknown, the
 // format of sentences is conll, of questions squad. Throw UsageError for a format that has no such examples, and
-// DataError for content in another format and, if gold answers are required, for content without any example.
-std::vector<data::LabelledText> read_labelled_texts(std::string_view content, const Place& begin,
-                                                    const LabelledInput& input, Texts texts, Gold gold);
+// DataError for content in another format and, if gold answers are required, for content without any record.
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
-                                                        const LabelledInput& input, Gold gold);
+                                                        const LabelledInput& input, Gold gold, BadRecords& bad);
 // squad, which is one document, or jsonl, one question per line. Throws UsageError.
 LabelledFormat span_format(std::string_view file, const LabelledInput& input);
 std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
-                                                    const LabelledInput& input, Gold gold);
+                                                    const LabelledInput& input, Gold gold, BadRecords& bad);
 
 }  // namespace heddle::formats

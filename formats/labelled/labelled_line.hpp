@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "formats/files/lines.hpp"
+#include "libcore/base/error.hpp"
 #include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
@@ -25,8 +25,10 @@ std::string_view name_in(std::string_view field);
 // Throws DataError unless the label is UTF-8 text without control characters, and not empty. The advice ends the
 // message about a label that is no such text.
 void check_label(std::string_view label, const Place& place, const std::string& advice = "");
-// The same of a whole file: throws DataError that names the first empty label and counts them, or another bad one.
-void check_labels(const std::vector<data::LabelledText>& examples, std::string_view file);
+// A file that is more than its examples may take in memory.
+struct NoRoom : DataError {
+  using DataError::DataError;
+};
 
 // The memory that examples may take: 16 times their text plus 48 MB, which meaningful lines do not exceed. Checked
 // before it is allocated.
@@ -34,7 +36,7 @@ class Room {
  public:
   Room(std::string_view content, std::string_view file) : file_(file), left_(16 * content.size() + (48u << 20)) {}
 
-  // Throws DataError if fewer bytes are left.
+  // Throws NoRoom if fewer bytes are left.
   void take(std::size_t bytes);
   // For one object of this size per line.
   void take_for_lines(std::string_view content, std::size_t bytes_each);

@@ -83,17 +83,6 @@ std::size_t SpanContext::offset_of(std::uint64_t character) const {
   return beyond == std::string::npos ? beyond : begin + beyond;
 }
 
-void BadQuestions::check() const {
-  if (problems_.empty()) return;
-  if (problems_.size() == 1) throw DataError(problems_.front());
-  const std::string prefix = concatenate(file_, ": ");
-  std::vector<std::string> shown = problems_;
-  for (std::string& problem : shown) {
-    if (problem.starts_with(prefix)) problem.erase(0, prefix.size());
-  }
-  throw DataError(concatenate(prefix, shown.size(), " questions are wrong: ", join(shown, "; ")));
-}
-
 data::SpanQuestion span_question(const JsonNode& object, std::string id, const SpanContext& context, Gold gold,
                                  const std::string& where) {
   data::SpanQuestion question;

@@ -12,7 +12,6 @@
 
 #include "formats/json/node.hpp"
 #include "formats/labelled/labelled_line.hpp"
-#include "libcore/base/error.hpp"
 #include "libcore/data/examples.hpp"
 
 namespace heddle::formats {
@@ -28,28 +27,6 @@ class SpanContext {
  private:
   std::shared_ptr<const std::string> text_;
   std::vector<std::size_t> begins_;  // of every 256th character
-};
-
-// Collects what is wrong with questions, so that all of it is reported at once.
-class BadQuestions {
- public:
-  explicit BadQuestions(std::string_view file) : file_(file) {}
-
-  // Calls read(), and keeps the DataError that it throws.
-  template <class Read>
-  void attempt(const Read& read) {
-    try {
-      read();
-    } catch (const DataError& error) {
-      problems_.emplace_back(error.what());
-    }
-  }
-  // Throws DataError with all of them.
-  void check() const;
-
- private:
-  std::string_view file_;
-  std::vector<std::string> problems_;
 };
 
 // The question of {"question": …, "answers": …}. `where` names it in messages. Throws DataError for missing members,

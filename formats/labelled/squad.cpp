@@ -4,6 +4,7 @@
 #include <string>
 
 #include "formats/labelled/example_members.hpp"
+#include "formats/labelled/jsonl.hpp"
 #include "formats/labelled/span_json.hpp"
 #include "libcore/text/spelling.hpp"
 
@@ -12,10 +13,10 @@ namespace heddle::formats {
 namespace {
 
 void read_paragraph(const JsonNode& paragraph, std::string_view file, Gold gold, const std::string& where,
-                    std::vector<data::SpanQuestion>& questions, BadQuestions& bad) {
+                    std::vector<data::SpanQuestion>& questions, BadRecords& bad) {
   const SpanContext context(std::string(text_member(paragraph, "context", where)));
   for (const JsonNode& object : list_member(paragraph, "qas", where).list()) {
-    bad.attempt([&] {
+    bad.attempt(0, [&] {
       std::string id = name_member(object, "id", where + ": a question");
       const std::string question = concatenate(file, ": question ", text::quoted(id));
       questions.push_back(span_question(object, std::move(id), context, gold, question));
@@ -25,13 +26,11 @@ void read_paragraph(const JsonNode& paragraph, std::string_view file, Gold gold,
 
 }  // namespace
 
-std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place& begin, Gold gold) {
+std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place& begin, Gold gold, BadRecords& bad) {
+  if (is_json_list(content)) return read_jsonl_spans(content, begin, gold, bad);
   const std::string_view file = begin.file;
   std::vector<data::SpanQuestion> questions;
   const JsonDocument document{std::string(content), file};
-  check<DataError>(!JsonNode(document).is_list(), file,
-                   ": is a list, not SQuAD's object; jq -c '.[]' makes JSONL of a list of examples");
-  BadQuestions bad(file);
   Index articles = 0;
   for (const JsonNode& article : list_member(JsonNode(document), "data", std::string(file)).list()) {
     const std::string where = concatenate(file, ": article ", ++articles);
@@ -40,7 +39,6 @@ std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place
       read_paragraph(paragraph, file, gold, concatenate(where, ", paragraph ", ++paragraphs), questions, bad);
     }
   }
-  bad.check();
   return questions;
 }
 

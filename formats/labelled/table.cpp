@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libcore/base/error.hpp"
+#include "libcore/data/label_set.hpp"
 #include "libcore/text/letter_case.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
@@ -94,7 +95,7 @@ class TableReader {
     return *columns.format_;
   }
 
-  std::vector<data::LabelledText> read(std::string_view content, Place place);
+  std::vector<data::LabelledText> read(std::string_view content, Place place, BadRecords& bad);
 
  private:
   std::vector<WantedColumn> wanted_columns();
@@ -117,7 +118,7 @@ std::vector<WantedColumn> TableReader::wanted_columns() {
   const bool is_pair = texts_ == Texts::pair;
   wanted.push_back({"--text-column", names.text, is_pair ? "source" : "text", &columns_.text_});
   if (texts_ == Texts::one) return wanted;
-  wanted.push_back({"--text-b-column", names.text_b, is_pair ? "target" : "text_b", &columns_.text_b_});
+  wanted.push_back({"--text-column", names.text_b, is_pair ? "target" : "text_b", &columns_.text_b_});
   return wanted;
 }
 
@@ -197,10 +198,11 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   });
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,
                    expected(count));
+  if (gold_ == Gold::given) check_label(example.label, row, concatenate("; if it is a text, ", data::swapped_columns));
   return example;
 }
 
-std::vector<data::LabelledText> TableReader::read(std::string_view content, Place place) {
+std::vector<data::LabelledText> TableReader::read(std::string_view content, Place place, BadRecords& bad) {
   if (place.line == 1) content = without_byte_order_mark(content);
   if (place.line == 1 || !columns_.settled_) {
     const bool by_format = columns_.header_ == Header::automatic;
@@ -215,16 +217,16 @@ std::vector<data::LabelledText> TableReader::read(std::string_view content, Plac
   examples.reserve(line_count(content));
   const bool may_skip = columns_.count_ > 1 && texts_ != Texts::pair;
   while (!content.empty()) {
-    if (!may_skip || !take_blank_line(content, place)) examples.push_back(next(content, place));
+    if (may_skip && take_blank_line(content, place)) continue;
+    bad.attempt(place.line, [&] { examples.push_back(next(content, place)); });
   }
-  if (gold_ == Gold::given) check_labels(examples, place.file);
   return examples;
 }
 
 std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                           TableColumns& columns, const TableFormat& format) {
+                                           TableColumns& columns, const TableFormat& format, BadRecords& bad) {
   Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
-  return TableReader(TableReader::settled(columns, format, begin), texts, gold, columns).read(content, begin);
+  return TableReader(TableReader::settled(columns, format, begin), texts, gold, columns).read(content, begin, bad);
 }
 
 }  // namespace heddle::formats

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/labelled/labelled_line.hpp"
+#include "formats/labelled/bad_records.hpp"
 #include "libcore/base/visit.hpp"
 #include "libcore/data/examples.hpp"
 
@@ -59,7 +59,8 @@ class TableColumns {
 
 // A format of tables, a constant of the program. split() removes the first row from `rest`, calls take(column, field)
 // for each field, in order, with a view that is valid during the call, advances `line` past the row, and returns the
-// number of fields. Throws DataError, "FILE:LINE: …", for a row that cannot be split.
+// number of fields. Throws DataError, "FILE:LINE: …", for a row that cannot be split, of which it removes the line
+// where it stopped, or the first.
 struct TableFormat {
   using Take = std::function<void(Index column, std::string_view field)>;
   Index (*split)(std::string_view& rest, Place& place, const Take& take);
@@ -68,9 +69,10 @@ struct TableFormat {
 };
 
 // One example per row, for whole rows, the first of which is at `begin`, which determines the format of all. A header
-// is not an example, and neither is an empty line in a table of several columns, but in one of pairs. Throws DataError,
-// "FILE:LINE: …", for rows of different numbers of fields and for missing columns. Memory is limited by Room.
+// is not an example, and neither is an empty line in a table of several columns, but in one of pairs. Rows of other
+// numbers of fields and with bad labels are bad records. Throws DataError for missing columns. Memory is limited by
+// Room.
 std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                           TableColumns& columns, const TableFormat& format);
+                                           TableColumns& columns, const TableFormat& format, BadRecords& bad);
 
 }  // namespace heddle::formats

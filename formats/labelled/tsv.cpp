@@ -35,15 +35,10 @@ constexpr TableFormat of_texts{.split = whole_line, .has_header = false, .betwee
 }  // namespace
 
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                         TableColumns& columns) {
+                                         TableColumns& columns, BadRecords& bad) {
   const bool is_text =
       texts == Texts::one && gold == Gold::absent && !columns.wanted().any() && columns.header() != Header::present;
-  return read_table(content, begin, texts, gold, columns, is_text ? of_texts : with_tabs);
-}
-
-std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold) {
-  TableColumns columns;
-  return read_tsv(content, begin, texts, gold, columns);
+  return read_table(content, begin, texts, gold, columns, is_text ? of_texts : with_tabs, bad);
 }
 
 }  // namespace heddle::formats

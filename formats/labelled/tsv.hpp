@@ -10,10 +10,9 @@
 
 namespace heddle::formats {
 
-// One example per line, the first of which is at `begin`; without labels and columns, one text per line. Throws
-// DataError, "FILE:LINE: …", for other columns.
+// One example per line, the first of which is at `begin`; without labels and columns, one text per line. Lines of other
+// columns are bad records.
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold,
-                                         TableColumns& columns);
-std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold);
+                                         TableColumns& columns, BadRecords& bad);
 
 }  // namespace heddle::formats

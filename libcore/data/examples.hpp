@@ -46,6 +46,7 @@ struct SpanQuestion {
   std::shared_ptr<const std::string> context;  // which many questions may share
   std::vector<SpanAnswer> answers;             // all of them right
   bool impossible = false;                     // the context has no answer; false, too, where it is not known
+  Index line = 0;                              // in its file, from 1; 0 in SQuAD's JSON
   std::string more{};                          // as of LabelledText
 };
 

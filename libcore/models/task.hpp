@@ -68,6 +68,7 @@ struct TaskConfig {
   std::vector<Index> word_tags{};     // of each of these words
   // Hashes of training texts, by which their copies are found, as numbers without a sign; empty: not known.
   std::vector<Index> text_keys{};
+  Index left_out = 0;  // records of the training files that could not be used
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -78,6 +79,8 @@ struct TaskConfig {
             self.words);
     visitor(Field("word_tags", "label: the most frequent tag of each of these words"), self.word_tags);
     visitor(Field("text_keys", "hashes of training texts, by which their copies are found"), self.text_keys);
+    visitor(Field("left_out", "number of records of the training files that could not be used").range(0),
+            self.left_out);
   }
 
   // Without what is known of the training examples.

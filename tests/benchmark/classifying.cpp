@@ -3,9 +3,9 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "formats/heddle/task_file.hpp"
-#include "formats/labelled/tsv.hpp"
 #include "libcore/decoding/predict.hpp"
 #include "measure.hpp"
+#include "support/labelled.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/streams.hpp"
 

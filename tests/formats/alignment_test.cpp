@@ -9,9 +9,8 @@
 #include "formats/files.hpp"
 #include "formats/huggingface/gpt2_vocabulary.hpp"
 #include "formats/huggingface/wordpiece_vocabulary.hpp"
-#include "formats/labelled/conll.hpp"
-#include "formats/labelled/squad.hpp"
 #include "libcore/text/basic_words.hpp"
+#include "support/labelled.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

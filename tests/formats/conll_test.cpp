@@ -1,10 +1,9 @@
-#include "formats/labelled/conll.hpp"
-
 #include <doctest/doctest.h>
 
 #include <set>
 
 #include "formats/files.hpp"
+#include "support/labelled.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

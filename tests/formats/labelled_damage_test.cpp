@@ -2,12 +2,8 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
-#include "formats/labelled/conll.hpp"
-#include "formats/labelled/csv.hpp"
-#include "formats/labelled/jsonl.hpp"
-#include "formats/labelled/squad.hpp"
-#include "formats/labelled/tsv.hpp"
 #include "libcore/base/random.hpp"
+#include "support/labelled.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

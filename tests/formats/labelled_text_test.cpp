@@ -1,9 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
-#include "formats/labelled/jsonl.hpp"
-#include "formats/labelled/labelled_input.hpp"
-#include "formats/labelled/tsv.hpp"
+#include "support/labelled.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -68,7 +66,7 @@ TEST_CASE("pairs: a source and a target, in columns and keys of these names") {
   CHECK(objects.at(0).text == "a");
   CHECK(objects.at(0).second_text == "b");
   LabelledTextReader reader("x.csv", {}, Texts::pair, Gold::absent);
-  CHECK(reader.read("target,source\nb,a\n", {"x.csv", 1}).at(0).text == "a");
+  CHECK(read(reader, "target,source\nb,a\n", {"x.csv", 1}).at(0).text == "a");
   CHECK(
       contains(message_of([&] { read_tsv("a\n", "x", Texts::pair, Gold::absent); }), "a line is SOURCE, tab, TARGET"));
   CHECK(contains(message_of([&] { read_jsonl_texts("{}", "x", Texts::pair, Gold::absent); }), "has no key 'source'"));
@@ -85,31 +83,54 @@ TEST_CASE("tsv: empty lines are no examples, but of texts and pairs they count")
                  "x.tsv:2: the number of columns is 1, not 2; a line is SOURCE, tab, TARGET"));
 }
 
-TEST_CASE("labelled texts: lines that end with carriage returns alone, and JSON lists, are named with the remedy") {
-  const auto problem = [](const std::string& content, const std::string& file) {
-    return message_of([&] { read_labelled_texts(content, file, {}, Texts::one, Gold::given); });
+TEST_CASE("labelled texts: lines that end with carriage returns alone") {
+  const auto shown = [](const std::string& content, const std::string& file) {
+    std::string text;
+    for (const data::LabelledText& example : read_labelled_texts(content, file, {}, Texts::one, Gold::given)) {
+      text += concatenate(example.line, " ", example.label, "|", example.text, "\n");
+    }
+    return text;
   };
-  for (const std::string content :
-       {"label,text\rpos,good film\rneg,\"bad, film\"\r", "label,text\rpos,good\rneg,bad\r\n"}) {
-    CHECK(contains(problem(content, "a.csv"), "a.csv: its lines end with carriage returns alone"));
-    CHECK(contains(problem(content, "a.csv"), "tr '\\r' '\\n'"));
+  const std::string two = "2 pos|good film\n3 neg|bad, film\n";
+  CHECK(shown("label,text\rpos,good film\rneg,\"bad, film\"\r", "a.csv") == two);
+  CHECK(shown("label,text\rpos,good film\rneg,\"bad, film\"", "a.csv") == two);
+  CHECK(shown("label,text\rpos,good film\rneg,\"bad, film\"\r\n", "a.csv") == two);
+  CHECK(shown("pos\tgood\rneg\tbad\r", "b.tsv") == "1 pos|good\n2 neg|bad\n");
+  CHECK(shown("{\"label\": 1, \"text\": \"a\"}\r{\"label\": 2, \"text\": \"b\"}", "c.jsonl") == "1 1|a\n2 2|b\n");
+  CHECK(read_tagged_sentences("a\tO\r\rb\tO\r", "b.conll", {}, Gold::given).size() == 2);
+  CHECK(shown("a\tb\r\n", "b.tsv") == "1 a|b\n");
+  CHECK(shown("a\tb\r", "b.tsv") == "1 a|b\n");
+  CHECK(shown("a\tb\rc\nd\te\n", "b.tsv") == "1 a|b\rc\n2 d|e\n");
+}
+
+TEST_CASE("jsonl: a list of objects, on any number of lines, is read with the line of each") {
+  const std::string list =
+      " [\n  {\"text\": \"a, [b] \\\" }\", \"label\": \"x\"}, {\"text\": \"c\",\r\n \"label\": 2, \"more\": {\"n\":\n "
+      "[1]}}\n]\n";
+  for (const std::string file : {"a.json", "a.jsonl", "A.JSON"}) {
+    const auto examples = read_labelled_texts(list, file, {}, Texts::one, Gold::given);
+    REQUIRE(examples.size() == 2);
+    CHECK(examples[0].text == "a, [b] \" }");
+    CHECK(examples[0].line == 2);
+    CHECK(examples[1].label == "2");
+    CHECK(examples[1].line == 2);
+    CHECK(examples[1].more == "\"more\": {\"n\":  [1]}");
   }
-  CHECK(contains(problem("pos\tgood\rneg\tbad\r", "b.tsv"), "carriage returns"));
-  CHECK(contains(message_of([&] { read_tagged_sentences("a\tO\rb\tO\r", "b.conll", {}, Gold::given); }),
-                 "carriage returns"));
-  CHECK(problem("a\tb\r\n", "b.tsv").empty());
-  CHECK(problem("a\tb\r", "b.tsv").empty());
-  CHECK(problem("a\tb\rc\nd\te\n", "b.tsv").empty());
-  for (const std::string content : {"[\n {\"text\": \"a\", \"label\": \"b\"}\n]\n", "[{\"text\": \"a\"}]"}) {
-    CHECK(problem(content, "a.jsonl") ==
-          "a.jsonl:1: begins a JSON list, where each line is an object; jq -c '.[]' makes JSONL of a list of objects");
-    CHECK_THROWS_WITH_AS(
-        problem(content, "a.json"),
-        "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled "
-        "texts: tsv, csv or jsonl; jq -c '.[]' makes JSONL of a list of objects (--format says which, "
-        "where the name does not)",
-        UsageError);
-  }
+  const std::string good = R"({"text": "a", "label": "x"})";
+  CHECK(read_jsonl_texts("[" + good + "," + good + "]", "x", Texts::one, Gold::given).size() == 2);
+  CHECK(read_jsonl_texts("\xEF\xBB\xBF[]", "x", Texts::one, Gold::absent).empty());
+  const std::string spans = R"({"question": "?", "context": "Ann", "answers": [{"text": "Ann", "answer_start": 0}]})";
+  CHECK(read_span_questions("[" + spans + ",\n" + spans + "]", "x.json", {}, Gold::given).at(1).id == "2");
+  CHECK(as_json_lines(list, "x") ==
+        "{\"text\": \"a, [b] \\\" }\", \"label\": \"x\"}\n"
+        "{\"text\": \"c\",   \"label\": 2, \"more\": {\"n\":  [1]}}\n");
+
+  CHECK(jsonl_message("[" + good + ",\n {\"text\": NaN}]") ==
+        "x.jsonl:2: not valid JSON, at byte 11 of the line: JSON has no NaN; null can stand for it");
+  CHECK(jsonl_message("[" + good + ",\n  5, " + good + "]") == "x.jsonl:2: is not a JSON object");
+  CHECK(jsonl_message("\n[" + good) == "x.jsonl:1: the JSON list that begins here has no end");
+  CHECK(jsonl_message("[\"") == "x.jsonl:1: the JSON list that begins here has no end");
+  CHECK(jsonl_message("[" + good + "]\n" + good) == "x.jsonl:2: text after the end of the JSON list");
 }
 
 TEST_CASE("labelled texts: the ending of a name decides, in either case") {
@@ -180,7 +201,7 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
   CHECK(contains(jsonl_message("{\"text\": \"\\ud800\", \"label\": \"a\"}"), "x.jsonl:1: not valid JSON"));
   CHECK(jsonl_message("{\"text\": \"a\", \"label\": null}") == "x.jsonl:1: the label is empty");
   CHECK(jsonl_message(good + "\n{\"text\": \"a\", \"label\": null}\n{\"text\": \"a\", \"label\": \"\"}") ==
-        "x.jsonl:2: the label is empty, as in 2 of 3 examples");
+        "x.jsonl:2: the label is empty (line 3 too); 2 of 3 records cannot be used");
   CHECK(
       contains(jsonl_message("{\"text\": \"a\", \"label\": [1]}"), "x.jsonl:1: \"label\" is not a string or a number"));
   CHECK(contains(jsonl_message("{\"text\": \"a\", \"label\": \"\\n\"}"), "x.jsonl:1: the label"));
@@ -188,7 +209,7 @@ TEST_CASE("jsonl: other lines are errors with file and line") {
   CHECK(jsonl_message("\"text\"") == "x.jsonl:1: is not a JSON object");
   CHECK(jsonl_message("[\"a\"]") == "x.jsonl:1: is not a JSON object");
   CHECK(jsonl_message("{}") == "x.jsonl:1: has no key 'text'; it has none; choose one with --text-column");
-  CHECK(contains(jsonl_message(std::string(100000, '[')), "x.jsonl:1: not valid JSON"));
+  CHECK(contains(jsonl_message("[" + std::string(100000, '{') + "]"), "x.jsonl:1: the JSON list"));
   std::string many, first;
   for (int i = 0; i < 30; ++i) {
     many += concatenate(i == 0 ? "{" : ", ", "\"k", i, "\": ", i);
@@ -211,10 +232,11 @@ TEST_CASE("labelled input: the format by the ending, by force, and for other tas
   CHECK(text(tsv, "a.tsv", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "SMSSpamCollection", LabelledFormat::automatic) == "a");
   CHECK(text(tsv, "a.json", LabelledFormat::tsv) == "a");
+  CHECK(text(jsonl, "a.json", LabelledFormat::automatic) == "a");
   CHECK_THROWS_WITH_AS(
-      text(jsonl, "a.json", LabelledFormat::automatic),
+      text(jsonl, "a.json", LabelledFormat::squad),
       "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled texts: "
-      "tsv, csv or jsonl; jq -c '.[]' makes JSONL of a list of objects (--format says which, where the name does not)",
+      "tsv, csv or jsonl (--format says which, where the name does not)",
       UsageError);
   CHECK_THROWS_WITH_AS(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::given), "a.tsv: has no example",
                        DataError);

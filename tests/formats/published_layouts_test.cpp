@@ -3,10 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
-#include "formats/labelled/conll.hpp"
 #include "formats/labelled/marked_words.hpp"
-#include "formats/labelled/squad.hpp"
-#include "formats/labelled/tsv.hpp"
+#include "support/labelled.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

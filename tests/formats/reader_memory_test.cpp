@@ -9,13 +9,9 @@
 #include "formats/huggingface/sharded_safetensors.hpp"
 #include "formats/json/node.hpp"
 #include "formats/labelled/bias_tests.hpp"
-#include "formats/labelled/conll.hpp"
-#include "formats/labelled/csv.hpp"
-#include "formats/labelled/jsonl.hpp"
 #include "formats/labelled/marked_words.hpp"
-#include "formats/labelled/squad.hpp"
-#include "formats/labelled/tsv.hpp"
 #include "formats/sentencepiece_proto.hpp"
+#include "support/labelled.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;

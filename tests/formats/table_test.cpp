@@ -2,10 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
-#include "formats/labelled/csv.hpp"
-#include "formats/labelled/jsonl.hpp"
-#include "formats/labelled/labelled_input.hpp"
-#include "formats/labelled/tsv.hpp"
+#include "support/labelled.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -91,8 +88,8 @@ TEST_CASE("csv: semicolons, where the header has one and no comma, in every part
   CHECK(contains(csv_message("text;label\na, b;x\nc,d\n"), "x.csv:3: the number of columns is 1, not 2"));
   CHECK(csv_message("a;b,x\n", Texts::one, Gold::given, {}, Header::absent).empty());
   LabelledTextReader reader("x.csv", {}, Texts::one, Gold::given);
-  CHECK(shown(reader.read("text;label\na;x\n", {"x.csv", 1})) == "2 x|a\n");
-  CHECK(shown(reader.read("b, c;y\n", {"x.csv", 3})) == "3 y|b, c\n");
+  CHECK(shown(read(reader, "text;label\na;x\n", {"x.csv", 1})) == "2 x|a\n");
+  CHECK(shown(read(reader, "b, c;y\n", {"x.csv", 3})) == "3 y|b, c\n");
 }
 
 TEST_CASE("csv: empty lines are no rows, but of one column they are") {
@@ -133,7 +130,7 @@ TEST_CASE("csv: columns that are not there, and names that two columns have") {
   CHECK(csv_message("sentence,gold\na,b\n") ==
         "x.csv:1: has no column 'label'; there are: 'sentence', 'gold'; choose one with --label-column");
   CHECK(csv_message("text,label\na,b\n", Texts::two) ==
-        "x.csv:1: has no column 'text_b'; there are: 'text', 'label'; choose one with --text-b-column");
+        "x.csv:1: has no column 'text_b'; there are: 'text', 'label'; choose one with --text-column");
   CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "review", .text_b = "", .label = ""}) ==
         "x.csv:1: has no column 'review'; there are: 'text', 'label'; choose one with --text-column");
   CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""}) ==
@@ -185,8 +182,8 @@ TEST_CASE("jsonl: texts and labels under other keys") {
 
 TEST_CASE("labelled texts in parts: the header of the first part is that of all") {
   LabelledTextReader reader("x.csv", {}, Texts::one, Gold::absent);
-  CHECK(reader.read("n,text\n", {"x.csv", 1}).empty());
-  CHECK(shown(reader.read("1,a\n2,\"b\nc\"\n", {"x.csv", 2})) == "2 |a\n3 |b\nc\n");
-  CHECK(shown(reader.read("3,d\n", {"x.csv", 5})) == "5 |d\n");
-  CHECK(message_of([&] { reader.read("4\n", {"x.csv", 6}); }) == "x.csv:6: the number of columns is 1, not 2");
+  CHECK(read(reader, "n,text\n", {"x.csv", 1}).empty());
+  CHECK(shown(read(reader, "1,a\n2,\"b\nc\"\n", {"x.csv", 2})) == "2 |a\n3 |b\nc\n");
+  CHECK(shown(read(reader, "3,d\n", {"x.csv", 5})) == "5 |d\n");
+  CHECK(message_of([&] { read(reader, "4\n", {"x.csv", 6}); }) == "x.csv:6: the number of columns is 1, not 2");
 }

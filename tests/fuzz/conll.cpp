@@ -1,7 +1,7 @@
 // Tagged sentences, one word per line.
-#include "formats/labelled/conll.hpp"
 
 #include "fuzz/target.hpp"
+#include "support/labelled.hpp"
 
 void heddle::fuzz::conll(std::string_view input) {
   for (const char* column : {"", "2"}) {

@@ -1,7 +1,7 @@
 // Tagged sentences in the ten columns of Universal Dependencies.
-#include "formats/labelled/conll.hpp"
 
 #include "fuzz/target.hpp"
+#include "support/labelled.hpp"
 
 void heddle::fuzz::conllu(std::string_view input) {
   for (const char* column : {"", "xpos", "10"}) {

@@ -1,7 +1,7 @@
 // Comma-separated labelled texts and pairs of texts, with and without a header.
-#include "formats/labelled/csv.hpp"
 
 #include "fuzz/target.hpp"
+#include "support/labelled.hpp"
 
 void heddle::fuzz::csv(std::string_view input) {
   for (const formats::Texts texts : {formats::Texts::one, formats::Texts::two}) {

@@ -1,7 +1,7 @@
 // Labelled texts and questions with spans, one JSON object per line.
-#include "formats/labelled/jsonl.hpp"
 
 #include "fuzz/target.hpp"
+#include "support/labelled.hpp"
 
 void heddle::fuzz::jsonl(std::string_view input) {
   for (const formats::Gold gold : {formats::Gold::given, formats::Gold::absent}) {

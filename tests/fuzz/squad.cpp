@@ -1,7 +1,7 @@
 // Questions with spans as one JSON document.
-#include "formats/labelled/squad.hpp"
 
 #include "fuzz/target.hpp"
+#include "support/labelled.hpp"
 
 void heddle::fuzz::squad(std::string_view input) {
   for (const formats::Gold gold : {formats::Gold::given, formats::Gold::absent}) {

@@ -1,7 +1,7 @@
 // Labelled texts and pairs of texts, a line each.
-#include "formats/labelled/tsv.hpp"
 
 #include "fuzz/target.hpp"
+#include "support/labelled.hpp"
 
 void heddle::fuzz::tsv(std::string_view input) {
   for (const formats::Texts texts : {formats::Texts::one, formats::Texts::two}) {

@@ -99,7 +99,8 @@ TEST_CASE("bad input: every line has its answer, and text that is not UTF-8 is t
       const Outcome outcome = tools.run(command + " < " + text.name);
       CAPTURE(outcome.err);
       CHECK(outcome.status == 0);
-      CHECK(lines_of_input(outcome.out) == lines_of_input(read_file(tools.path(text.name))));
+      const bool returns = text.name == "lone_cr" && !command.starts_with("tokenize");
+      CHECK(lines_of_input(outcome.out) == (returns ? 2 : lines_of_input(read_file(tools.path(text.name)))));
       const std::string warning = command.ends_with("--invalid skip") ? " invalid UTF-8, and left out\n" : "UTF-8; ";
       const std::size_t told = outcome.err.find(warning);
       CHECK((told != std::string::npos) == !text.utf8);
@@ -112,7 +113,7 @@ TEST_CASE("bad input: files are made of it or refused, whole either way") {
   const Tools tools;
   for (const std::string command :
        {"tokenize -t tokenizer.h5 -o out.h5", "tokenize -t pieces.h5 -o out.h5",
-        "tokenize -t tokenizer.h5 --pairs -o out.h5", "tokenize -t pieces.h5 --pairs --empty skip -o out.h5",
+        "tokenize -t tokenizer.h5 --pairs -o out.h5", "tokenize -t pieces.h5 --pairs --bad-records skip -o out.h5",
         "tokenize --train --vocab-size 300 -o out.h5", "tokenize --train --model wordpiece --vocab-size 90 -o out.h5",
         "tokenize --train --model unigram --vocab-size 300 -o out.h5",
         "tokenize --train --model word --vocab-size 90 -o out.h5",
@@ -163,12 +164,11 @@ TEST_CASE("bad input: words to tag have as many columns on each line, or the fir
     const Outcome outcome = tools.run("classify tags.h5 --overlong truncate < " + text.name);
     CAPTURE(outcome.err);
     if (outcome.status == 0) {
-      CHECK(lines_of_input(outcome.out) == lines_of_input(read_file(tools.path(text.name))));
+      const bool returns = text.name == "lone_cr";
+      CHECK(lines_of_input(outcome.out) == (returns ? 2 : lines_of_input(read_file(tools.path(text.name)))));
     } else {
       check_refusal(outcome, "classify");
-      const bool returns = text.name == std::string("lone_cr");
-      CHECK(contains(outcome.err, returns ? "classify: standard input: its lines end with carriage returns alone"
-                                          : "classify: standard input:2: the number of columns is "));
+      CHECK(contains(outcome.err, "classify: standard input:2: the number of columns is "));
     }
   }
 }

@@ -227,7 +227,8 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
   for (const Refusal& refusal : std::vector<Refusal>{
            {"convert few.csv" + split, "few.csv:442: the number of columns is 2, not 3", 1},
            {"convert many.csv" + split, "many.csv:442: the number of columns is 4, not 3", 1},
-           {"convert empty.csv" + split, "empty.csv:442: the label is empty, as in 3 of 223 examples", 1},
+           {"convert empty.csv" + split,
+            "empty.csv:442: the label is empty (lines 443, 444 too); 3 of 223 records cannot", 1},
            {"convert one.tsv" + split, "one.tsv: all examples have the label 'a'", 1},
            {"convert tiny.jsonl" + split, "fewer different texts than the 3 parts", 1},
            {"convert bad.jsonl" + split, "bad.jsonl:2: not valid JSON", 1},

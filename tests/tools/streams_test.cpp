@@ -63,7 +63,7 @@ TEST_CASE("input: empty files, folders, absent files and what is too long") {
   CHECK_THROWS_AS(directory.read(block), DataError);
   write_file(folder / "long", "one\n" + std::string(399996, 'x'));
   Input input(folder / "long");
-  LineReader lines(input, 1000);
+  LineReader lines(input, LineEnds::feeds, 1000);
   CHECK(lines.next().has_value());
   CHECK_THROWS_WITH_AS(lines.next(), ((folder / "long") + ":2: line longer than 1000 bytes").c_str(), DataError);
   Input again(folder / "long"), whole(folder / "long");

@@ -153,19 +153,22 @@ TEST_CASE("tokenize --pairs: empty sides are an error, or left out and counted")
   place.write("a", "one\n\nthree\n\nfive\n");
   place.write("b", "eins\nzwei\ndrei\n\n\n");
   CHECK(place.refused("$T -q -t byte.h5 --pairs a b -o pairs.h5") ==
-        "a:2: the source is empty; give both texts, or leave such pairs out with --empty skip");
+        "a:2: the source is empty; give both texts (line 4 too); b:5: the target is empty; give both texts; 3 of 5 "
+        "records cannot be used; --bad-records skip leaves them out");
   place.must("tail -n 1 a > c; tail -n 1 b > d");
-  CHECK(place.refused("$T -q -t byte.h5 --pairs c d -o pairs.h5") ==
-        "d:1: the target is empty; give both texts, or leave such pairs out with --empty skip");
-  const Outcome skipped = place.must("$T -t byte.h5 --pairs a b -o pairs.h5 --empty skip");
-  CHECK(skipped.err.ends_with("; left out 3 pairs with an empty side\n"));
+  const std::string nothing = "d:1: the target is empty; give both texts";
+  CHECK(place.refused("$T -q -t byte.h5 --pairs c d -o pairs.h5") == nothing);
+  const Outcome skipped = place.must("$T -t byte.h5 --pairs a b -o pairs.h5 --bad-records skip");
+  CHECK(contains(skipped.err, "warning: left out 3 of 5 records: a:2: the source is empty"));
   CHECK(pairs_of(place.path("pairs.h5")) == "one\teins\nthree\tdrei\n");
-  CHECK(place.refused("$T -q -t byte.h5 --pairs c d -o pairs.h5 --empty skip") == "c and d: no pair to encode");
+  CHECK(contains(place.must("$I --json pairs.h5").out, "\"source, 3 pairs left out\""));
+  CHECK(place.refused("$T -q -t byte.h5 --pairs c d -o pairs.h5 --bad-records skip") == nothing);
   place.write("e", "a\tb\n \tc\nd\t\u3000\n");
-  CHECK(place.refused("$T -q -t byte.h5 --pairs e -o pairs.h5") ==
-        "e:2: the source is empty; give both texts, or leave such pairs out with --empty skip");
-  CHECK(place.must("$T -t byte.h5 --pairs e -o pairs.h5 --empty skip")
-            .err.ends_with("left out 2 pairs with an empty side\n"));
+  CHECK(
+      place.refused("$T -q -t byte.h5 --pairs e -o pairs.h5") ==
+      "e:2: the source is empty; give both texts; line 3: the target is empty; give both texts; 2 of 3 records cannot "
+      "be used; --bad-records skip leaves them out");
+  CHECK(contains(place.must("$T -t byte.h5 --pairs e -o pairs.h5 --bad-records skip").err, "left out 2 of 3 records"));
   CHECK(place.refused("$T -q -t byte.h5 --pairs -o pairs.h5 < /dev/null") == "standard input: no pair to encode");
 }
 
@@ -177,9 +180,11 @@ TEST_CASE("tokenize --pairs: bad text is found by file, line and byte, the first
       ": invalid UTF-8, which the tokenizer has no tokens for; tokenize --invalid replace puts U+FFFD in its place, "
       "--invalid skip leaves it out";
   place.must("$T -q --train --model char --no-byte-fallback -o strict.h5 de en");
-  CHECK(place.refused("$T -q -t strict.h5 --pairs a b -o pairs.h5") == "a:2:6" + invalid);
+  const std::string both = place.refused("$T -q -t strict.h5 --pairs a b -o pairs.h5");
+  CHECK(both.starts_with("a:2:6" + invalid + "; line 3:5: the tokenizer has no piece"));
+  CHECK(both.ends_with("; 2 of 3 records cannot be used; --bad-records skip leaves them out"));
   place.must("head -n 3 b > c; paste c a > tab");
-  CHECK(place.refused("$T -q -t strict.h5 --pairs tab -o pairs.h5") == "tab:2:15" + invalid);
+  CHECK(place.refused("$T -q -t strict.h5 --pairs tab -o pairs.h5").starts_with("tab:2:15" + invalid));
   CHECK(contains(place.refused("$T -q -t strict.h5 --pairs a c -o pairs.h5 --invalid skip"), "a:3:5: "));
   CHECK(contains(place.refused("$T -q -t strict.h5 --pairs tab -o pairs.h5 --invalid skip"), "tab:3:14: "));
   CHECK(contains(place.refused("$T -q -t strict.h5 --pairs a b -o pairs.h5 --invalid skip"), "a:3:5: "));
@@ -193,7 +198,9 @@ TEST_CASE("tokenize --pairs: bad text is found by file, line and byte, the first
 
   place.write("tabs", "a\tb\nno tab\n");
   CHECK(place.refused("$T -q -t byte.h5 --pairs tabs -o pairs.h5") ==
-        "tabs:2: has 0 tabs; a line must be SOURCE, one tab and TARGET");
+        "tabs:2: has 0 tabs; a line must be SOURCE, one tab and TARGET; --bad-records skip leaves it out");
+  place.must("$T -q -t byte.h5 --pairs tabs -o pairs.h5 --bad-records skip");
+  CHECK(pairs_of(place.path("pairs.h5")) == "a\tb\n");
   place.write("tabs", "a\tb\tc\n");
   CHECK(place.refused("$T -q -t byte.h5 --pairs tabs -o pairs.h5") ==
         "tabs:1: has 2 tabs; a line must be SOURCE, one tab and TARGET");
@@ -226,7 +233,7 @@ TEST_CASE("tokenize --pairs: missing files and tokenizers, and wrong usage") {
   CHECK(contains(place.refused("$T -q --train --pairs de en -o pairs.h5", 2), "do not go together"));
   CHECK(contains(place.refused("$T -q -t bpe.h5 --pairs --documents line de en -o pairs.h5", 2), "--documents"));
   CHECK(contains(place.refused("$T -q -t bpe.h5 --source-tokenizer char.h5 de -o pairs.h5", 2), "--pairs"));
-  CHECK(contains(place.refused("$T -q -t bpe.h5 --empty skip de -o pairs.h5", 2), "--pairs"));
+  CHECK(contains(place.refused("$T -q -t bpe.h5 --bad-records skip de -o pairs.h5", 2), "--pairs"));
   CHECK(contains(place.refused("$T -q -t bpe.h5 --pairs de en -o en", 2), "refusing to overwrite"));
   CHECK(contains(place.refused("$T -q -t bpe.h5 --source-tokenizer char.h5 --pairs de en -o char.h5", 2),
                  "refusing to overwrite"));

@@ -577,6 +577,20 @@ TEST_CASE("tokenize: --offsets has the bytes of each token, in plain text and as
   CHECK(place.run("$T -t byte.h5 --offsets --decode text").status == 2);
 }
 
+TEST_CASE("tokenize: a warning says that lines end with carriage returns alone, which are text") {
+  const Workplace place;
+  const std::string says = "its lines end with carriage returns alone, and are read as one; tr '\\r' '\\n' < FILE";
+  place.write("returns", "the cat\rsat\r");
+  const Outcome outcome = place.run("$T -t byte.h5 returns -o r.h5");
+  CHECK(contains(outcome.err, "tokenize: warning: returns: " + says));
+  CHECK(place.run("$T --decode r.h5 | cmp - returns").status == 0);
+  CHECK(contains(place.run("$T --train --model char -o c.h5 returns").err, says));
+  for (const std::string text : {"a\r\nb\r\n", "a\rb\rc\n", "a\r"}) {
+    place.write("others", text);
+    CHECK_FALSE(contains(place.run("$T -t byte.h5 others -o r.h5").err, says));
+  }
+}
+
 TEST_CASE("tokenize: --invalid says what becomes of bytes that are not UTF-8") {
   const Workplace place;
   REQUIRE(place.run("$T --train --model char --no-byte-fallback --unknown '<unk>' -o strict.h5 text").status == 0);

@@ -322,7 +322,7 @@ TEST_CASE("translate: fine-tuning reads pairs in every form of table, several fi
   const auto expected = corpus.weights("expected.h5");
   CHECK(expected != corpus.weights("model.h5"));
   for (const std::string form : {"all.csv", "all.jsonl --text-column from", "first.tsv,second.txt",
-                                 "first.tsv --train second.h5", "all.csv --text-column 3 --text-b-column 2"}) {
+                                 "first.tsv --train second.h5", "all.csv --text-column 3,2"}) {
     CAPTURE(form);
     corpus.must(tune + form + " -o other.h5 --restart");
     CHECK(corpus.weights("other.h5") == expected);
@@ -353,7 +353,7 @@ TEST_CASE("translate: fine-tuning reads pairs in every form of table, several fi
            {bad + "words.h5", "words.h5", 1},
            {bad + "all.tsv:2", "weights are for --task lm", 2},
            {bad + "all.csv --label-column 1", "--label-column", 2},
-           {bad + "all.csv --text-column source --text-b-column source", "are both column 3", 1},
+           {bad + "all.csv --text-column source,source", "are both column 3", 1},
            {bad + "all.csv --text-column origin", "has no column 'origin'", 1},
            {"finetune --from model.h5 --task lm -o x.h5 --train all.tsv --format csv", "--format", 2},
        }) {

@@ -14,9 +14,9 @@ TextUnit unit_of(Task task, const std::string& path, const ClassifyOptions& opti
   if (options.raw) return TextUnit::line;
   if (task == Task::label) return TextUnit::paragraph;
   if (format == formats::LabelledFormat::csv) return TextUnit::row;
-  const bool is_document =
-      task == Task::span && formats::span_format(path, options.input) == formats::LabelledFormat::squad;
-  return is_document ? TextUnit::document : TextUnit::line;
+  if (task == Task::span) format = formats::span_format(path, options.input);
+  if (format == formats::LabelledFormat::squad) return TextUnit::document;
+  return format == formats::LabelledFormat::jsonl ? TextUnit::json : TextUnit::line;
 }
 
 void write_results(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
@@ -45,7 +45,8 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   cli::Input input = arguments.open_text(path);
   TaskReader reader(input.name(), input_of(task, options));
   const TextUnit unit = unit_of(task.task, path, options, reader.text_format());
-  const std::string line_end = unit == TextUnit::line ? "\n" : "";  // which an empty line is made of
+  const bool are_lines = unit == TextUnit::line || unit == TextUnit::json;
+  const std::string line_end = are_lines ? "\n" : "";  // which an empty line is made of
   // About sixteen batches of tokens, within which texts are sorted by length.
   constexpr Index bytes_per_token = 64;
   const LabelWatch watch(path, task, answerer.labels(), options.input, reader.text_format());

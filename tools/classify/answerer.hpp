@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tools/classify/options.hpp"
 #include "tools/tasks/baseline.hpp"
@@ -16,6 +17,7 @@ class Answerer {
 
   virtual const models::TaskConfig& task() const = 0;
   virtual const data::LabelSet& labels() const = 0;
+  virtual std::vector<const text::Tokenizer*> tokenizers() const = 0;
   // Counts what is too long. Throws DataError, "FILE:LINE: …", for what cannot be answered.
   virtual TaskAnswers answer(const TaskData& data) = 0;
   // Prints how many texts were too long, and how many words were not read.

@@ -14,7 +14,9 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   const models::TaskConfig& task = answerer.task();
   const data::LabelSet& labels = answerer.labels();
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
-  const TaskData all = read_task_data(arguments.open_text(path), input_of(task, options));
+  TaskInput input = input_of(task, options);
+  input.tokenizers = answerer.tokenizers();
+  const TaskData all = read_task_data(path, input, arguments);
   const TaskData data = part_of(all, {options.folds, options.fold, seed}, Side::inside);
   check_metric(data, task, labels, options.metric);
   // Of a part of a file the rest may well be the training data.

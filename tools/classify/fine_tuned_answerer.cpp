@@ -24,6 +24,7 @@ class FineTunedAnswerer : public Answerer {
 
   const models::TaskConfig& task() const override { return models_.task(); }
   const data::LabelSet& labels() const override { return models_.labels(); }
+  std::vector<const text::Tokenizer*> tokenizers() const override { return models_.tokenizers(); }
 
   TaskAnswers answer(const TaskData& data) override {
     TaskAnswers answers = models_.ask(data, how_, overlong_);

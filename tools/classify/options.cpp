@@ -25,6 +25,8 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
                     "--labels: a label must be UTF-8 text without control characters");
   check<UsageError>(!(options.evaluate && (options.jsonl || arguments.given("top"))),
                     "--evaluate prints metrics; --jsonl and --top are for labels");
+  check<UsageError>(options.evaluate || options.input.bad_records == formats::BadRecordRule::error,
+                    "--bad-records skip: is for --evaluate; each record of the input has its answer, in order");
   check<UsageError>(!(options.evaluate && options.raw),
                     "--raw reads text without tags, which --evaluate has nothing to compare with");
   if (options.evaluate && options.output != "-") (void)prediction_format(options.output);
@@ -33,8 +35,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
 
 void refuse_unused(Task task, const ClassifyOptions& options, const cli::Arguments& arguments) {
   const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
-  if (task == Task::label || task == Task::span) refuse({"text_b_column", "header"}, arguments, reason);
-  if (task != Task::pair) refuse({"text_b_column"}, arguments, reason);
+  if (task == Task::label || task == Task::span) refuse({"header"}, arguments, reason);
   if (task == Task::span) refuse({"text_column", "label_column"}, arguments, reason);
   if (task != Task::label && !options.evaluate)
     refuse({"label_column"}, arguments, " has no effect without --evaluate");
@@ -51,7 +52,7 @@ void refuse_unused(Task task, const ClassifyOptions& options, const cli::Argumen
 
 TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options) {
   return {options.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one,
-          options.evaluate ? formats::Gold::given : formats::Gold::absent};
+          options.evaluate ? formats::Gold::given : formats::Gold::absent, options.evaluate};
 }
 
 double null_threshold(const models::TaskConfig& task, const ClassifyOptions& options, const cli::Arguments& arguments) {

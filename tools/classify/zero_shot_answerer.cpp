@@ -79,6 +79,7 @@ class ZeroShotAnswerer : public Answerer {
 
   const models::TaskConfig& task() const override { return task_; }
   const data::LabelSet& labels() const override { return label_set_; }
+  std::vector<const text::Tokenizer*> tokenizers() const override { return {&loaded_.tokenizer}; }
 
   // The probability of each label.
   TaskAnswers answer(const TaskData& data) override {

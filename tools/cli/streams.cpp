@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "formats/files/content_type.hpp"
+#include "formats/files/lines.hpp"
 #include "formats/heddle/file.hpp"
 #include "tools/cli/signals.hpp"
 
@@ -93,29 +94,37 @@ std::optional<Line> LineReader::next() {
   offset_ += static_cast<Index>(taken_);
   std::size_t searched = 0;
   for (;;) {
-    const char* start = buffer_.data() + begin_;
+    const char* const start = buffer_.data() + begin_;
     const std::size_t available = end_ - begin_;
-    const void* newline = available == searched ? nullptr : std::memchr(start + searched, '\n', available - searched);
-    if (newline != nullptr || (!fill() && available > 0)) {
-      start = buffer_.data() + begin_;
-      taken_ = newline == nullptr ? available : static_cast<std::size_t>(static_cast<const char*>(newline) - start) + 1;
+    const void* const end =
+        available == searched ? nullptr : std::memchr(start + searched, end_of_line_, available - searched);
+    if (end != nullptr) {
+      taken_ = static_cast<std::size_t>(static_cast<const char*>(end) - start) + 1;
       break;
     }
-    if (end_ - begin_ == available) {
-      taken_ = 0;
-      return std::nullopt;
-    }
     searched = available;
+    if (fill()) continue;
+    taken_ = available;
+    if (available == 0) return std::nullopt;
+    if (!has_returns_alone()) break;
+    end_of_line_ = '\r';
+    searched = 0;
   }
   ++number_;
   const std::string_view bytes(buffer_.data() + begin_, taken_);
-  const std::size_t ending = bytes.ends_with("\r\n") ? 2 : bytes.ends_with('\n') ? 1 : 0;
+  const std::size_t ending = bytes.ends_with("\r\n") ? 2 : bytes.ends_with(end_of_line_) ? 1 : 0;
   return Line{bytes.substr(0, taken_ - ending), bytes.substr(taken_ - ending)};
+}
+
+// Of the whole input, in the buffer before the first line is returned.
+bool LineReader::has_returns_alone() const {
+  return ends_ == LineEnds::feeds_or_returns && number_ == 0 &&
+         formats::has_lone_returns({buffer_.data() + begin_, end_ - begin_});
 }
 
 bool LineReader::is_idle(std::chrono::milliseconds patience) const {
   const std::string_view ahead = std::string_view(buffer_.data(), end_).substr(begin_ + taken_);
-  return ahead.find('\n') == ahead.npos && input_.is_idle(patience);
+  return ahead.find(end_of_line_) == ahead.npos && input_.is_idle(patience);
 }
 
 // Moves the rest to the front and reads more after it; false at the end.

@@ -67,16 +67,21 @@ class Input {
 std::string read_all(Input& input, std::size_t limit = std::size_t{1} << 32);
 
 // text + ending are the bytes of the line as they were: the ending is "\n", "\r\n", or "" at the end of a file that
-// does not end in a newline. The text may hold any other bytes, NUL and lone CR too.
+// does not end in a newline. The text may hold any other bytes, NUL and lone CR too. Of feeds_or_returns, "\r" ends the
+// lines of an input that has no line feed.
 struct Line {
   std::string_view text;
   std::string_view ending;
 };
 
+enum class LineEnds { feeds, feeds_or_returns };
+
 class LineReader {
  public:
   // Throws DataError for a line longer than the limit.
-  explicit LineReader(Input& input, std::size_t limit = std::size_t{1} << 30) : input_(input), limit_(limit) {}
+  explicit LineReader(Input& input, LineEnds ends = LineEnds::feeds_or_returns,
+                      std::size_t limit = std::size_t{1} << 30)
+      : input_(input), ends_(ends), limit_(limit) {}
 
   // The next line, valid until the next call; nothing at the end.
   std::optional<Line> next();
@@ -92,8 +97,11 @@ class LineReader {
 
  private:
   bool fill();
+  bool has_returns_alone() const;
 
   Input& input_;
+  LineEnds ends_;
+  char end_of_line_ = '\n';
   std::size_t limit_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0, end_ = 0;  // of the bytes in the buffer that were not returned yet

@@ -137,7 +137,7 @@ void convert(cli::Arguments& arguments) {
   if (arguments.given("split")) {
     return split_labelled(input, options.output, options.split, arguments);
   }
-  refuse({"format", "text_column", "text_b_column", "label_column", "header"}, arguments, ": is for --split");
+  refuse({"format", "text_column", "label_column", "header", "bad_records"}, arguments, ": is for --split");
   if (options.merge) return merge_adapter(arguments, options, input);
   const bool one_tokenizer = !options.average && is_tokenizer(input);
   if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);

@@ -15,6 +15,7 @@
 #include "formats/json/node.hpp"
 #include "formats/labelled/csv.hpp"
 #include "formats/labelled/example_members.hpp"
+#include "formats/labelled/jsonl.hpp"
 #include "libcore/data/folds.hpp"
 #include "libcore/text/unicode.hpp"
 #include "tools/tasks/data_warnings.hpp"
@@ -28,9 +29,14 @@ using models::Task;
 
 constexpr std::array<const char*, 3> part_names{"train", "valid", "test"};
 
+// That is not blank, without its ending.
 std::string_view first_line(std::string_view content) {
   content = without_byte_order_mark(content);
   std::string_view line = content.substr(0, content.find('\n'));
+  while (text::is_blank(line) && line.size() < content.size()) {
+    content.remove_prefix(line.size() + 1);
+    line = content.substr(0, content.find('\n'));
+  }
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
@@ -43,6 +49,23 @@ bool first_object_has(std::string_view content, const std::string& name) {
   } catch (const DataError&) {
     return false;
   }
+}
+
+// Whether a .json file holds objects, in a list or one per line, not SQuAD's document.
+bool holds_objects(std::string_view content) {
+  if (formats::is_json_list(content)) return true;
+  try {
+    const formats::JsonDocument document(std::string(first_line(content)), "");
+    return !formats::has_member(formats::JsonNode(document), "data");
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+LabelledFormat format_of(const std::string& path, std::string_view content, const formats::LabelledInput& input) {
+  const LabelledFormat format = formats::labelled_format(path, input);
+  const bool is_json = format == LabelledFormat::squad && input.format == LabelledFormat::automatic;
+  return is_json && holds_objects(content) ? LabelledFormat::jsonl : format;
 }
 
 bool has_header(LabelledFormat format, formats::Header header) {
@@ -65,7 +88,8 @@ TaskInput how_to_read(std::string_view content, LabelledFormat format, const for
   if (format == LabelledFormat::conll || format == LabelledFormat::conllu) how.task = Task::label;
   if (how.task != Task::classify) return how;
   const bool two = is_jsonl ? first_object_has(content, "text_b") : table_has_two_texts(content, format, input);
-  if (!input.columns.text_b.empty() || (two && !input.columns.any())) how.texts = formats::Texts::two;
+  const bool names_two = input.columns.text.find(',') != std::string::npos;
+  if (names_two || (two && !input.columns.any())) how.texts = formats::Texts::two;
   return how;
 }
 
@@ -244,36 +268,55 @@ std::vector<std::size_t> line_begins(std::string_view content) {
   return begins;
 }
 
-// The lines, from 0, where the examples begin. A sentence begins after the empty line after the previous one, with
-// its comments.
-std::vector<std::size_t> example_lines(const TaskData& data, std::string_view content,
-                                       const std::vector<std::size_t>& begins) {
-  std::vector<std::size_t> lines;
-  for (const data::LabelledText& text : data.texts) lines.push_back(static_cast<std::size_t>(text.line - 1));
-  for (std::size_t i = 0; i < data.questions.size(); ++i) lines.push_back(i);
+// An example, or a record that was left out, in a file.
+struct Piece {
+  std::size_t first, last;  // of its lines, from 0; of a record that was left out, the same
+  Index part;               // -1: none
+};
+
+// In the order of the file.
+std::vector<Piece> pieces_of(const TaskData& data, const std::vector<Index>& parts) {
+  std::vector<Piece> pieces;
+  const auto add = [&](Index first, Index last, Index part) {
+    pieces.push_back({static_cast<std::size_t>(first - 1), static_cast<std::size_t>(last - 1), part});
+  };
+  const auto part = [&] { return parts[pieces.size()]; };
+  for (const data::LabelledText& text : data.texts) add(text.line, text.line, part());
+  for (const data::SpanQuestion& question : data.questions) add(question.line, question.line, part());
+  for (const data::TaggedSentence& words : data.sentences) add(words.lines.front(), words.lines.back(), part());
+  for (const formats::BadRecord& record : data.left_out) add(record.line, record.line, -1);
+  std::ranges::sort(pieces, {}, &Piece::first);
+  return pieces;
+}
+
+// Has each sentence begin after the empty line after the previous one, with its comments.
+void add_comments(std::vector<Piece>& sentences, std::string_view content, const std::vector<std::size_t>& begins) {
   const auto is_empty = [&](std::size_t line) {
     const std::string_view text = content.substr(begins[line], begins[line + 1] - begins[line]);
     return text::is_blank(text);
   };
   std::size_t next = 0;
-  for (const data::TaggedSentence& sentence : data.sentences) {
-    lines.push_back(std::min(next, static_cast<std::size_t>(sentence.lines.front() - 1)));
-    next = static_cast<std::size_t>(sentence.lines.back());
+  for (Piece& sentence : sentences) {
+    sentence.first = std::min(next, sentence.first);
+    next = sentence.last + 1;
     while (next + 1 < begins.size() && !is_empty(next)) ++next;
     while (next + 1 < begins.size() && is_empty(next)) ++next;
   }
-  return lines;
 }
 
 // The bytes of each part: what stands before the first example is in all of them.
 Texts cut(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
   content = without_byte_order_mark(content);
-  const std::vector<std::size_t> begins = line_begins(content), lines = example_lines(data, content, begins);
+  const std::vector<std::size_t> begins = line_begins(content);
+  std::vector<Piece> pieces = pieces_of(data, parts);
+  if (!data.sentences.empty()) add_comments(pieces, content, begins);
   Texts texts;
-  texts.fill(std::string(content.substr(0, begins[lines.front()])));
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::size_t begin = begins[lines[i]], end = i + 1 < lines.size() ? begins[lines[i + 1]] : content.size();
-    std::string& text = texts[static_cast<std::size_t>(parts[i])];
+  texts.fill(std::string(content.substr(0, begins[pieces.front().first])));
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].part < 0) continue;
+    const std::size_t begin = begins[pieces[i].first],
+                      end = i + 1 < pieces.size() ? begins[pieces[i + 1].first] : content.size();
+    std::string& text = texts[static_cast<std::size_t>(pieces[i].part)];
     text += content.substr(begin, end - begin);
     if (!text.ends_with('\n')) text += '\n';
     const bool ends_sentence = text.ends_with("\n\n") || text.ends_with("\n\r\n");
@@ -292,20 +335,46 @@ std::string with_list(const formats::JsonNode& object, std::string_view key, con
   return text + "}";
 }
 
-// SQuAD's document with the paragraphs that `belongs` accepts. Articles without any are left out.
+// SQuAD's document with what part_of() has of each paragraph, "" for nothing. Articles without any are left out.
 std::string some_paragraphs(const formats::JsonNode& document,
-                            const std::function<bool(const formats::JsonNode& paragraph)>& belongs) {
+                            const std::function<std::string(const formats::JsonNode& paragraph)>& part_of) {
   std::string articles;
   for (const formats::JsonNode& article : document["data"].list()) {
     std::string paragraphs;
     for (const formats::JsonNode& paragraph : article["paragraphs"].list()) {
-      if (belongs(paragraph)) paragraphs += (paragraphs.empty() ? "" : ",") + paragraph.json();
+      const std::string part = part_of(paragraph);
+      if (!part.empty()) paragraphs += (paragraphs.empty() ? "" : ",") + part;
     }
     if (paragraphs.empty()) continue;
     articles += (articles.empty() ? "" : ",") + with_list(article, "paragraphs", paragraphs);
   }
   return with_list(document, "data", articles) + "\n";
 }
+
+// Finds the questions that were left out, in the order of the file.
+class GoodQuestions {
+ public:
+  explicit GoodQuestions(const std::vector<formats::BadRecord>& bad) : bad_(bad) {}
+
+  // The next paragraph without them.
+  std::string of(const formats::JsonNode& paragraph) {
+    std::string questions;
+    bool are_all = true;
+    for (const formats::JsonNode& question : paragraph["qas"].list()) {
+      const bool is_bad = next_ < bad_.size() && bad_[next_].number == number_;
+      ++number_;
+      next_ += is_bad ? 1 : 0;
+      are_all = are_all && !is_bad;
+      if (!is_bad) questions += (questions.empty() ? "" : ",") + question.json();
+    }
+    return are_all ? paragraph.json() : with_list(paragraph, "qas", questions);
+  }
+
+ private:
+  const std::vector<formats::BadRecord>& bad_;
+  std::size_t next_ = 0;
+  Index number_ = 0;
+};
 
 // The paragraphs of each part, each with all of its questions. Those without any are left out.
 Texts cut_paragraphs(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
@@ -314,12 +383,28 @@ Texts cut_paragraphs(const TaskData& data, std::string_view content, const std::
   const formats::JsonDocument document(std::string(without_byte_order_mark(content)), data.file);
   Texts texts;
   for (std::size_t part = 0; part < texts.size(); ++part) {
+    GoodQuestions questions(data.left_out);
     texts[part] = some_paragraphs(formats::JsonNode(document), [&](const formats::JsonNode& paragraph) {
+      const std::string good = questions.of(paragraph);
       const auto found = part_of_context.find(paragraph["context"].text());
-      return found != part_of_context.end() && found->second == static_cast<Index>(part);
+      const bool belongs = found != part_of_context.end() && found->second == static_cast<Index>(part);
+      return belongs ? good : "";
     });
   }
   return texts;
+}
+
+// Gives the records of a list the numbers of the lines that as_json_lines() puts them on.
+void number_by_lines(TaskData& data) {
+  auto bad = data.left_out.begin();
+  std::size_t next = 0;
+  const auto examples = static_cast<std::size_t>(data.size());
+  for (Index number = 0; next < examples || bad != data.left_out.end(); ++number) {
+    const bool is_bad = bad != data.left_out.end() && bad->number == number;
+    Index& line = is_bad ? bad->line : data.texts.empty() ? data.questions[next].line : data.texts[next].line;
+    line = number + 1;
+    is_bad ? static_cast<void>(++bad) : static_cast<void>(++next);
+  }
 }
 
 void check_parts(const TaskData& data, const std::vector<Index>& shares, const std::vector<Index>& parts) {
@@ -359,10 +444,13 @@ void split_labelled(const std::string& path, const std::string& output, const Sp
                     const cli::Arguments& arguments) {
   const std::vector<Index>& shares = options.shares.sizes;
   cli::Input source = arguments.open_text(path);
-  const std::string content = cli::read_all(source);
-  const LabelledFormat format = formats::labelled_format(path, options.input);
-  const TaskInput how = how_to_read(content, format, options.input);
-  const TaskData data = TaskReader(source.name(), how).read(content, source.name());
+  std::string content = cli::read_all(source);
+  if (formats::has_lone_returns(content)) std::ranges::replace(content, '\r', '\n');
+  const LabelledFormat format = format_of(path, content, options.input);
+  const bool is_list = format == LabelledFormat::jsonl && formats::is_json_list(content);
+  const std::string lines = is_list ? formats::as_json_lines(content, source.name()) : "";
+  const TaskInput how = how_to_read(is_list ? lines : content, format, options.input);
+  TaskData data = read_task_content(content, source.name(), how, arguments);
   const bool is_guessed = !options.input.columns.any() && !has_header(format, options.input.header);
   if (how.texts == formats::Texts::two && format != LabelledFormat::jsonl && is_guessed) {
     arguments.say(data.file +
@@ -372,8 +460,9 @@ void split_labelled(const std::string& path, const std::string& output, const Sp
   Splitter splitter(data, how.task, options, arguments);
   const std::vector<Index> parts = splitter.parts();
   check_parts(data, shares, parts);
-  const Texts texts =
-      format == LabelledFormat::squad ? cut_paragraphs(data, content, parts) : cut(data, content, parts);
+  if (is_list) number_by_lines(data);
+  const Texts texts = format == LabelledFormat::squad ? cut_paragraphs(data, content, parts)
+                                                      : cut(data, is_list ? lines : content, parts);
   const std::string folder = output.ends_with('/') ? output : output + "/";
   formats::AtomicDirectory directory(output);
   for (std::size_t part = 0; part < part_names.size(); ++part) {

@@ -28,7 +28,7 @@ std::vector<TaskData> read_training_files(const std::vector<std::string>& words,
   std::vector<TaskData> files;
   for (const auto& [path, weight] : training_files(words)) {
     check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
-    files.push_back(read_task_data(arguments.open_text(path), input));
+    files.push_back(read_task_data(path, input, arguments));
   }
   return files;
 }
@@ -78,8 +78,10 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
       starts_from_counts_(options.begins_new() &&
                           models::architecture(spec.model.arch()).plays(models::CountedStart::what)) {
   const TuningSpec& settings = tuning_;
-  const TaskInput input = task_input(settings);
+  TaskInput input = task_input(settings);
+  if (tokenizer_) input.tokenizers = {&*tokenizer_};
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
+  for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
   labels_ = labels_in(joined(files), settings.task);
   check<UsageError>(spec.training.label_smoothing == 0 || config().has_classes(), "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
@@ -94,7 +96,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
     train_files_ = std::move(split.train);
     valid_files_ = std::move(split.valid);
   }
-  if (!valid.file.empty()) valid_files_.push_back(read_task_data(arguments.open_text(valid.file), input));
+  if (!valid.file.empty()) valid_files_.push_back(read_task_data(valid.file, input, arguments));
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   text_keys_ = text_keys_of(train_);
@@ -137,6 +139,7 @@ models::TaskConfig LabelledTask::config() const {
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });
   config.text_keys = text_keys_;
+  config.left_out = left_out_;
   learn_baseline(config, train_, labels_);
   if (settings.task != Task::regress) return config;
   std::vector<double> numbers;

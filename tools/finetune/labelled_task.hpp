@@ -50,6 +50,7 @@ class LabelledTask : public FinetuningTask {
   TaskData train_;
   std::optional<TaskData> valid_;
   data::LabelSet labels_;
+  Index left_out_ = 0;                             // bad records of the training files
   std::vector<Index> text_keys_;                   // of train_
   std::vector<data::TaskExample> train_examples_;  // of fit(), until an objective has them
   std::vector<data::TaskExample> valid_examples_;

@@ -23,8 +23,8 @@ namespace {
 // The names of all fields but those that an ensemble uses, in whatever section.
 std::vector<std::string> fields_of_training(const FinetuneOptions& options) {
   std::vector<std::string> fields;
-  const std::set<std::string> used{"ensemble",      "valid",        "output", "format", "text_column",
-                                   "text_b_column", "label_column", "header", "metric", "overlong"};
+  const std::set<std::string> used{"ensemble",     "valid",  "output",      "format", "text_column",
+                                   "label_column", "header", "bad_records", "metric", "overlong"};
   const auto add = [&](const auto& self, const auto& object) -> void {
     auto visitor = [&]<class Value>(const Field& field, const Value& value) {
       if constexpr (Visitable<Value>) {
@@ -84,9 +84,9 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   const TuningSpec& settings = options.tuning;
   Ensemble models(options.ensemble);
   const models::TaskConfig& task = models.task();
-  const TaskData data = read_task_data(
-      arguments.open_text(options.valid),
-      {settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one, formats::Gold::given});
+  TaskInput input{settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one};
+  input.tokenizers = models.tokenizers();
+  const TaskData data = read_task_data(options.valid, input, arguments);
   check_metric(data, task, models.labels(), settings.metric);
   warn_of_slips(data, models, options.valid, arguments);
   std::vector<TaskAnswers> answers;

@@ -38,20 +38,26 @@ std::unique_ptr<data::PairSource> PairTask::open(const std::string& path) const 
   return pairs;
 }
 
+data::TokenPair PairTask::encode(const data::LabelledText& pair, const std::string& where) const {
+  const std::string target = pair.second_text.value_or("");
+  const bool no_source = text::is_blank(pair.text);
+  check<DataError>(!no_source && !text::is_blank(target), where, ": the ", no_source ? "source" : "target",
+                   " is empty");
+  data::TokenPair encoded{encode_line(of_sources(), pair.text, where), encode_line(tokenizer_, target, where)};
+  const bool has_source = !encoded.source.empty();
+  check<DataError>(has_source && !encoded.target.empty(), where, ": the ", has_source ? "target" : "source",
+                   " has no tokens, since the tokenizer leaves out all of it; leave out the pair");
+  return encoded;
+}
+
 std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) const {
   const TaskInput how{options_.tuning.input, models::Task::translate, formats::Texts::pair, formats::Gold::absent};
   std::vector<data::TokenPair> pairs;
-  for (const data::LabelledText& pair : read_task_data(arguments_.open_text(path), how).texts) {
-    const std::string where = concatenate(path, ":", pair.line);
-    const std::string target = pair.second_text.value_or("");
-    const bool no_source = text::is_blank(pair.text);
-    check<DataError>(!no_source && !text::is_blank(target), where, ": the ", no_source ? "source" : "target",
-                     " is empty");
-    pairs.push_back({encode_line(of_sources(), pair.text, where), encode_line(tokenizer_, target, where)});
-    const bool has_source = !pairs.back().source.empty();
-    check<DataError>(has_source && !pairs.back().target.empty(), where, ": the ", has_source ? "target" : "source",
-                     " has no tokens, since the tokenizer leaves out all of it; leave out the pair");
-  }
+  read_task_data(path, how, arguments_, [&](const TaskData& data, formats::BadRecords& bad) {
+    for (const data::LabelledText& pair : data.texts) {
+      bad.attempt_again(pair.line, [&] { pairs.push_back(encode(pair, concatenate(path, ":", pair.line))); });
+    }
+  });
   check<DataError>(!pairs.empty(), path, ": no pair of texts");
   return std::make_unique<data::PairsInMemory>(std::move(pairs), of_sources().vocab_size(), tokenizer_.vocab_size(),
                                                path);

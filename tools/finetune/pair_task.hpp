@@ -27,6 +27,8 @@ class PairTask : public FinetuningTask {
   std::unique_ptr<data::PairSource> open_all(const std::vector<std::string>& words) const;
   std::unique_ptr<data::PairSource> open(const std::string& path) const;
   std::unique_ptr<data::PairSource> encode(const std::string& path) const;
+  // Throws DataError, with the place, for a pair of which a side is empty or has no tokens.
+  data::TokenPair encode(const data::LabelledText& pair, const std::string& where) const;
 
   const FinetuneOptions& options_;
   training::ObjectiveChoice objective_;

@@ -15,10 +15,9 @@ namespace {
 void refuse_columns(models::Task task, const cli::Arguments& arguments) {
   const std::string reason = concatenate(": is for labelled texts, which --task ", to_text(task), " has none of");
   if (task == models::Task::label || task == models::Task::span) {
-    refuse({"text_b_column", "header"}, arguments, reason);
+    refuse({"header"}, arguments, reason);
   }
   if (task == models::Task::span) refuse({"text_column", "label_column"}, arguments, reason);
-  if (task != models::Task::pair) refuse({"text_b_column"}, arguments, ": is for --task pair and translate");
 }
 
 void refuse_for_labelled(models::Task task, const cli::Arguments& arguments) {
@@ -62,7 +61,7 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   const std::string reason = ": is for labelled examples, which --task " + to_text(task) + " does not use";
   refuse({"label_column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "auxiliary_weight"},
          arguments, reason);
-  if (task == models::Task::lm) refuse({"format", "text_column", "text_b_column", "header"}, arguments, reason);
+  if (task == models::Task::lm) refuse({"format", "text_column", "header", "bad_records"}, arguments, reason);
   const std::string arch = base.config<models::ModelConfig>().arch();
   check<DataError>(
       task != models::Task::translate || models::architecture(arch).plays(models::SequenceToSequence::what),

@@ -61,6 +61,26 @@ class Blocks {
   std::future<std::size_t> pending_;  // last: its destructor waits for a thread that uses the others
 };
 
+// Notices an input whose lines end with carriage returns alone: here these are text.
+class LineEndWatch {
+ public:
+  void add(std::string_view block) {
+    has_feed_ = has_feed_ || block.find('\n') != block.npos;
+    if (!has_feed_) returns_ += std::ranges::count(block, '\r');
+  }
+  void report(const std::string& name, const cli::Arguments& arguments) const {
+    if (has_feed_ || returns_ < 2) return;
+    arguments.warn(
+        name +
+        ": its lines end with carriage returns alone, and are read as one; tr '\\r' '\\n' < FILE makes lines "
+        "of them");
+  }
+
+ private:
+  bool has_feed_ = false;
+  std::ptrdiff_t returns_ = 0;
+};
+
 // Passes the text of an input on without its invalid bytes. The end of a block may divide a character.
 class ValidText {
  public:
@@ -146,7 +166,9 @@ void DocumentReader::read_input(const std::string& name, TextConsumer& consumer,
   formats::Checksum checksum;
   Blocks blocks(input, checksum);
   ValidText valid(invalid, input.name());
+  LineEndWatch ends;
   for (std::string_view text = blocks.next(); !text.empty(); text = blocks.next()) {
+    ends.add(text);
     valid.add(text, cutter, consumer);
     bytes_ += static_cast<Index>(text.size());
     progress_.update(static_cast<double>(bytes_) / megabyte, total_known_ ? total_ : 0);
@@ -154,6 +176,7 @@ void DocumentReader::read_input(const std::string& name, TextConsumer& consumer,
   }
   valid.finish(cutter, consumer);
   cutter.end_input();
+  ends.report(input.name(), arguments_);
   inputs_.push_back({"text", formats::readable_path(name), input.position(), checksum.text()});
 }
 

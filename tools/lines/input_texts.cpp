@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds patience{2};
 bool InputTexts::ends_text(std::string_view line) {
   switch (unit_) {
     case TextUnit::line:
+    case TextUnit::json:
     case TextUnit::exact_line:
       return true;
     case TextUnit::row:
@@ -26,6 +27,12 @@ bool InputTexts::ends_text(std::string_view line) {
       break;
   }
   return false;
+}
+
+// The first line that is not blank says which it is.
+void InputTexts::settle_json(std::string_view first_line) {
+  const std::string_view text = text::stripped(without_byte_order_mark(first_line));
+  if (!text.empty()) unit_ = text.starts_with('[') ? TextUnit::document : TextUnit::line;
 }
 
 // Quotes open at the beginning of a field alone. A doubled one closes and opens again.
@@ -47,10 +54,11 @@ std::optional<InputText> InputTexts::next(const std::function<void()>& before_wa
     if (lines_.is_idle(patience)) before_waiting();
     const auto line = lines_.next();
     if (!line) return has_line ? std::optional(std::move(text)) : std::nullopt;
-    if (unit_ == TextUnit::line) {
+    if (unit_ == TextUnit::json) settle_json(line->text);
+    if (unit_ == TextUnit::line || unit_ == TextUnit::json) {
       text.text = text.line == 1 ? without_byte_order_mark(line->text) : line->text;
     } else {
-      text.text.append(line->text).append(line->ending);
+      text.text.append(line->text).append(line->ending == "\r" ? "\n" : line->ending);
       if (unit_ == TextUnit::exact_line && text.text.ends_with('\n')) text.text.pop_back();
     }
     if (ends_text(line->text)) return text;

@@ -14,6 +14,7 @@ namespace heddle {
 enum class TextUnit {
   line,        // without its ending; the first one without a byte order mark
   exact_line,  // all its bytes but the newline
+  json,        // lines, or the whole input if it begins a JSON list
   row,         // a line, or several where quotes of CSV are open at their ends, with all their bytes
   paragraph,   // lines up to a blank one, with all their bytes
   document     // the whole input
@@ -29,12 +30,16 @@ struct InputText {
 
 class InputTexts {
  public:
-  InputTexts(cli::Input& input, TextUnit unit) : name_(input.name()), lines_(input), unit_(unit) {}
+  InputTexts(cli::Input& input, TextUnit unit)
+      : name_(input.name()),
+        lines_(input, unit == TextUnit::exact_line ? cli::LineEnds::feeds : cli::LineEnds::feeds_or_returns),
+        unit_(unit) {}
 
   // The next text, nothing at the end. Calls before_waiting() whenever more input would have to be waited for.
   std::optional<InputText> next(const std::function<void()>& before_waiting);
 
  private:
+  void settle_json(std::string_view first_line);
   bool ends_text(std::string_view line);
   void pass_quotes(std::string_view line);
 

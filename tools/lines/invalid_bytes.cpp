@@ -6,6 +6,7 @@
 namespace heddle {
 
 std::string_view InvalidBytes::valid(std::string_view text) {
+  failed_ = false;
   if (pass_ || is_utf8(text)) return text;
   text_.clear();
   for (std::size_t at = 0; at < text.size();) {

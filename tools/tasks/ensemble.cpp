@@ -120,6 +120,12 @@ bool Ensemble::reads_all() const {
       members_, [](const Member& member) { return member.loaded.model->body().config()->reads_all(); });
 }
 
+std::vector<const text::Tokenizer*> Ensemble::tokenizers() const {
+  std::vector<const text::Tokenizer*> list;
+  for (const Member& member : members_) list.push_back(&member.loaded.of_sources());
+  return list;
+}
+
 TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskModels& how,
                           data::OverlongTexts& overlong) const {
   const Member& member = members_[number];

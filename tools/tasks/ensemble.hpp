@@ -30,6 +30,7 @@ class Ensemble {
   std::size_t size() const { return members_.size(); }
   const std::string& path(std::size_t member) const { return members_[member].path; }
   const models::TaskConfig& task_of(std::size_t member) const { return members_[member].loaded.model->task(); }
+  std::vector<const text::Tokenizer*> tokenizers() const;
   const std::vector<double>& weights() const { return weights_; }
   bool reads_all() const;  // whether no text is too long for any of them
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }

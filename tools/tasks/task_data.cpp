@@ -5,6 +5,7 @@
 
 #include "libcore/base/strings.hpp"
 #include "libcore/data/folds.hpp"
+#include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 
 namespace heddle {
@@ -13,11 +14,65 @@ namespace {
 
 using models::Task;
 
+Index line_of(const data::TaggedSentence& sentence) {
+  return sentence.lines.front();
+}
+template <class Example>
+Index line_of(const Example& example) {
+  return example.line;
+}
+
+template <class Example>
+std::string place_of(const Example& example, const std::string& file) {
+  return concatenate(file, ":", line_of(example));
+}
+std::string place_of(const data::SpanQuestion& question, const std::string& file) {
+  return concatenate(file, ": question ", text::quoted(question.id));
+}
+
 template <class Example>
 std::vector<Example> at_places(const std::vector<Example>& all, const std::vector<Index>& places) {
   std::vector<Example> result;
   for (const Index place : places) result.push_back(all[static_cast<std::size_t>(place)]);
   return result;
+}
+
+// Makes bad records of the examples of which use() throws DataError or TextError, and removes them.
+template <class Example, class Use>
+void reject(std::vector<Example>& examples, const std::string& file, formats::BadRecords& bad, const Use& use) {
+  std::erase_if(examples, [&](const Example& example) {
+    return !bad.attempt_again(line_of(example), [&] {
+      try {
+        use(example);
+      } catch (const text::TextError& error) {
+        throw DataError(concatenate(place_of(example, file), ": ", error.reason()));
+      }
+    });
+  });
+}
+
+// Where numbers are learned, labels that are something else.
+void reject_other_labels(TaskData& data, formats::BadRecords& bad) {
+  reject(data.texts, data.file, bad, [&](const data::LabelledText& text) {
+    data::numeric_labels({&text, 1}, data.file);
+  });
+}
+
+void reject_without_tokens(TaskData& data, const std::vector<const text::Tokenizer*>& tokenizers,
+                           formats::BadRecords& bad) {
+  for (const text::Tokenizer* const tokenizer : tokenizers) {
+    const auto encode = [&](std::string_view text) { (void)tokenizer->encode(text, text::SpecialText::plain); };
+    reject(data.texts, data.file, bad, [&](const data::LabelledText& example) {
+      encode(example.text);
+      encode(example.second_text.value_or(""));
+    });
+    reject(data.sentences, data.file, bad,
+           [&](const data::TaggedSentence& sentence) { data::align_words(*tokenizer, sentence.words); });
+    reject(data.questions, data.file, bad, [&](const data::SpanQuestion& question) {
+      encode(question.question);
+      (void)tokenizer->encode_with_offsets(*question.context, text::SpecialText::plain);
+    });
+  }
 }
 
 }  // namespace
@@ -35,25 +90,51 @@ TaskReader::TaskReader(std::string_view file, const TaskInput& input) : input_(i
     texts_.emplace(file, input.labelled, input.texts, input.gold);
 }
 
+formats::BadRecords TaskReader::bad_records(std::string_view file) const {
+  return formats::BadRecords(file, input_.labelled.bad_records, input_.may_leave_out ? "--bad-records skip" : "");
+}
+
 TaskData TaskReader::read(std::string_view content, const formats::Place& begin) {
-  TaskData data{.file = std::string(begin.file), .texts = {}, .sentences = {}, .questions = {}};
-  switch (input_.task) {
-    case Task::label:
-      data.sentences = read_tagged_sentences(content, begin, input_.labelled, input_.gold);
-      break;
-    case Task::span:
-      data.questions = read_span_questions(content, begin, input_.labelled, input_.gold);
-      break;
-    default:
-      data.texts = texts_->read(content, begin);
-      break;
-  }
+  formats::BadRecords bad = bad_records(begin.file);
+  TaskData data = read(content, begin, bad);
+  bad.check();
   return data;
 }
 
-TaskData read_task_data(cli::Input source, const TaskInput& input) {
-  const std::string content = cli::read_all(source);
-  return TaskReader(source.name(), input).read(content, source.name());
+TaskData TaskReader::read(std::string_view content, const formats::Place& begin, formats::BadRecords& bad) {
+  TaskData data{.file = std::string(begin.file), .texts = {}, .sentences = {}, .questions = {}};
+  switch (input_.task) {
+    case Task::label:
+      data.sentences = read_tagged_sentences(content, begin, input_.labelled, input_.gold, bad);
+      break;
+    case Task::span:
+      data.questions = read_span_questions(content, begin, input_.labelled, input_.gold, bad);
+      break;
+    default:
+      data.texts = texts_->read(content, begin, bad);
+      if (input_.task == Task::regress && input_.gold == formats::Gold::given) reject_other_labels(data, bad);
+      break;
+  }
+  if (bad.are_left_out()) reject_without_tokens(data, input_.tokenizers, bad);
+  data.left_out = bad.all();
+  return data;
+}
+
+TaskData read_task_data(const std::string& path, const TaskInput& input, const cli::Arguments& arguments,
+                        const UseTaskData& use) {
+  cli::Input source = arguments.open_text(path);
+  return read_task_content(cli::read_all(source), source.name(), input, arguments, use);
+}
+
+TaskData read_task_content(std::string_view content, const std::string& file, const TaskInput& input,
+                           const cli::Arguments& arguments, const UseTaskData& use) {
+  TaskReader reader(file, input);
+  formats::BadRecords bad = reader.bad_records(file);
+  TaskData data = reader.read(content, file, bad);
+  use(data, bad);
+  bad.check();
+  if (const auto note = bad.note()) arguments.warn(*note);
+  return data;
 }
 
 void append(TaskData& all, const TaskData& more) {

@@ -1,6 +1,7 @@
 // The examples of labelled files.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +11,7 @@
 #include "libcore/data/held_out.hpp"
 #include "libcore/data/task_examples.hpp"
 #include "libcore/models/task.hpp"
-#include "tools/cli/streams.hpp"
+#include "tools/cli/arguments.hpp"
 
 namespace heddle {
 
@@ -20,6 +21,7 @@ struct TaskData {
   std::vector<data::LabelledText> texts;
   std::vector<data::TaggedSentence> sentences;
   std::vector<data::SpanQuestion> questions;
+  std::vector<formats::BadRecord> left_out{};
 
   Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
 };
@@ -29,15 +31,22 @@ struct TaskInput {
   models::Task task = models::Task::classify;
   formats::Texts texts = formats::Texts::one;
   formats::Gold gold = formats::Gold::given;
+  bool may_leave_out = true;  // an error says how bad records are left out
+  // Where bad records are left out, so are those that one of these has no tokens for.
+  std::vector<const text::Tokenizer*> tokenizers{};
 };
 
-// Reads the examples of a file, perhaps in parts. Throws DataError and UsageError as the readers of its format do.
+// Reads the examples of a file, perhaps in parts. Throws DataError, for bad records too unless they are left out, and
+// UsageError as the readers of its format do.
 class TaskReader {
  public:
   TaskReader(std::string_view file, const TaskInput& input);
 
   // The examples of whole lines or rows, the first of which is at `begin`.
   TaskData read(std::string_view content, const formats::Place& begin);
+  // The same, without an error for bad records.
+  TaskData read(std::string_view content, const formats::Place& begin, formats::BadRecords& bad);
+  formats::BadRecords bad_records(std::string_view file) const;
   // The format of texts; automatic for other tasks.
   formats::LabelledFormat text_format() const { return texts_ ? texts_->format() : formats::LabelledFormat::automatic; }
 
@@ -46,8 +55,14 @@ class TaskReader {
   std::optional<formats::LabelledTextReader> texts_;
 };
 
-// Reads the whole source. Throws as TaskReader does.
-TaskData read_task_data(cli::Input source, const TaskInput& input);
+// Reads a whole file, or its content, and warns where bad records are left out. Throws as TaskReader does. use() may
+// find further bad records among the examples.
+using UseTaskData = std::function<void(const TaskData& data, formats::BadRecords& bad)>;
+inline void use_as_read(const TaskData& /*data*/, formats::BadRecords& /*bad*/) {}
+TaskData read_task_data(const std::string& path, const TaskInput& input, const cli::Arguments& arguments,
+                        const UseTaskData& use = use_as_read);
+TaskData read_task_content(std::string_view content, const std::string& file, const TaskInput& input,
+                           const cli::Arguments& arguments, const UseTaskData& use = use_as_read);
 
 // Appends the examples of `more` to those of `all`.
 void append(TaskData& all, const TaskData& more);

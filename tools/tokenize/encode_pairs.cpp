@@ -31,11 +31,15 @@ class SideEncoder {
   bool takes_any_bytes_of_text() const { return invalid_.pass(); }
   void report(const cli::Arguments& arguments) const { invalid_.report(arguments); }
 
-  // Returns the bytes added.
-  Index add(const PairSide& side) {
+  // A text, unless there is a problem with its pair. Returns the bytes added.
+  Index add(const PairSide& side, const std::string& problem) {
     const std::string_view valid = invalid_.valid(side.text);
-    invalid_.check_valid(*side.place.file, side.place.begin);
-    texts_.push_back({std::string(valid), side.place, {}, {}});
+    texts_.push_back({std::string(valid), side.place, {}, problem});
+    try {
+      invalid_.check_valid(*side.place.file, side.place.begin);
+    } catch (const DataError& error) {
+      texts_.back().problem = error.what();
+    }
     return static_cast<Index>(valid.size());
   }
   void encode() {
@@ -45,12 +49,14 @@ class SideEncoder {
   }
   void clear() { texts_.clear(); }
 
-  // The following are of encoded texts. Throws DataError for a text that has characters without a token.
+  // The following are of encoded texts. Throws DataError for a text with a problem, such as characters without a token.
   void check_encoded(std::size_t i) const {
-    if (!texts_[i].problem.empty()) throw DataError(texts_[i].problem);
+    const Text& text = texts_[i];
+    if (!text.problem.empty()) throw DataError(text.problem);
+    check<DataError>(!text.ids.empty() && !text::is_blank(text.bytes), text.place.where(), ": the ",
+                     side_ == Side::source ? "source" : "target", " is empty; give both texts");
   }
-  bool is_empty(std::size_t i) const { return texts_[i].ids.empty() || text::is_blank(texts_[i].bytes); }
-  std::string where(std::size_t i) const { return texts_[i].place.where(); }
+  Index line(std::size_t i) const { return texts_[i].place.begin.line; }
   void write(std::size_t i, formats::PairsFileWriter& writer) const {
     const Text& text = texts_[i];
     writer.append(side_, text.ids, static_cast<Index>(text.bytes.size()) - spelled_bytes(tokenizer_, text.ids));
@@ -65,6 +71,7 @@ class SideEncoder {
     std::string problem;  // "FILE:LINE:BYTE: reason"
   };
   void encode(Text& text) const {
+    if (!text.problem.empty()) return;
     try {
       tokenizer_.encode(text.bytes, text.ids, special_);
     } catch (const text::TextError& error) {
@@ -83,14 +90,14 @@ class SideEncoder {
 
 class PairEncoder {
  public:
-  PairEncoder(SideEncoder& source, SideEncoder& target, formats::PairsFileWriter& writer, EmptySide empty)
-      : source_(source), target_(target), writer_(writer), empty_(empty) {}
+  PairEncoder(SideEncoder& source, SideEncoder& target, formats::PairsFileWriter& writer, formats::BadRecords& bad)
+      : source_(source), target_(target), writer_(writer), bad_(bad) {}
 
   // Pairs before a bad one are encoded first, so that the first error is the one that is reported.
   void encode(PairLines& lines) {
     try {
       while (const auto pair = lines.next()) {
-        bytes_ += source_.add(pair->source) + target_.add(pair->target);
+        bytes_ += source_.add(pair->source, pair->problem) + target_.add(pair->target, pair->problem);
         ++count_;
         if (bytes_ >= most_bytes || count_ >= most_pairs) encode_waiting();
       }
@@ -100,7 +107,6 @@ class PairEncoder {
     }
     encode_waiting();
   }
-  Index left_out() const { return left_out_; }
 
  private:
   void encode_waiting() {
@@ -110,27 +116,22 @@ class PairEncoder {
     source_.clear();
     target_.clear();
     bytes_ = count_ = 0;
+    if (!bad_.are_left_out()) bad_.check();
   }
   void write(std::size_t i) {
-    source_.check_encoded(i);
-    target_.check_encoded(i);
-    if (source_.is_empty(i) || target_.is_empty(i)) {
-      const bool source = source_.is_empty(i);
-      check<DataError>(empty_ == EmptySide::skip, (source ? source_ : target_).where(i), ": the ",
-                       source ? "source" : "target",
-                       " is empty; give both texts, or leave such pairs out with --empty skip");
-      ++left_out_;
-      return;
-    }
+    const auto check_pair = [&] {
+      source_.check_encoded(i);
+      target_.check_encoded(i);
+    };
+    if (!bad_.attempt(source_.line(i), check_pair)) return;
     source_.write(i, writer_);
     target_.write(i, writer_);
   }
 
   SideEncoder &source_, &target_;
   formats::PairsFileWriter& writer_;
-  EmptySide empty_;
+  formats::BadRecords& bad_;
   Index bytes_ = 0, count_ = 0;  // of the pairs that wait
-  Index left_out_ = 0;
 };
 
 std::vector<std::string> names_of_pairs(const cli::Arguments& arguments) {
@@ -161,21 +162,19 @@ void write_pairs_file(const cli::Arguments& arguments, const TokenizeOptions& op
   }
   formats::PairsFileWriter writer(options.output, source.tokenizer(), target.tokenizer(),
                                   {.compress = options.compress});
-  PairEncoder encoder(source, target, writer, options.empty);
-  encoder.encode(lines);
+  formats::BadRecords bad(lines.first_name(), options.bad_records, "--bad-records skip");
+  PairEncoder(source, target, writer, bad).encode(lines);
   source.report(arguments);
   target.report(arguments);
+  bad.check();
+  if (const auto note = bad.note()) arguments.warn(*note);
   check<DataError>(writer.texts(Side::source) > 0, lines.shown_names(), ": no pair to encode");
-  lines.add_inputs(provenance);
+  lines.add_inputs(provenance, static_cast<Index>(bad.all().size()));
   writer.commit(provenance);
-  const std::string left_out = encoder.left_out() == 0
-                                   ? ""
-                                   : concatenate("; left out ", grouped(encoder.left_out()),
-                                                 encoder.left_out() == 1 ? " pair" : " pairs", " with an empty side");
   arguments.say(concatenate(options.output, ": ", grouped(writer.texts(Side::source)),
                             writer.texts(Side::source) == 1 ? " pair, " : " pairs, ",
                             grouped(writer.tokens(Side::source)), " source and ", grouped(writer.tokens(Side::target)),
-                            " target tokens, ", grouped(lines.bytes()), " bytes of text", left_out));
+                            " target tokens, ", grouped(lines.bytes()), " bytes of text"));
 }
 
 }  // namespace heddle

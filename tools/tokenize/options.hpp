@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "formats/labelled/bad_records.hpp"
 #include "libcore/text/tokenizer.hpp"
 #include "libcore/text/vocabulary_training.hpp"
 #include "tools/lines/document_cutter.hpp"
@@ -10,14 +11,6 @@
 #include "tools/lines/special_text.hpp"
 
 namespace heddle {
-
-// What to do with a pair of which a side has no text.
-enum class EmptySide { error, skip };
-template <>
-struct Names<EmptySide> {
-  static constexpr std::pair<EmptySide, std::string_view> list[] = {{EmptySide::error, "error"},
-                                                                    {EmptySide::skip, "skip"}};
-};
 
 struct TokenizeOptions {
   bool train = false;
@@ -30,7 +23,7 @@ struct TokenizeOptions {
   bool check = false;
   bool pairs = false;
   std::string source_tokenizer;
-  EmptySide empty = EmptySide::error;
+  formats::BadRecordRule bad_records = formats::BadRecordRule::error;
   InvalidText invalid = InvalidText::error;
   Documents documents = Documents::file;
   text::SpecialText special = text::SpecialText::token;
@@ -80,9 +73,12 @@ struct TokenizeOptions {
                 .not_empty()
                 .takes("FILE"),
             self.source_tokenizer);
-    visitor(
-        Field("empty", "what to do with a pair of which a side is empty: an error, or leave it out").needs({"pairs"}),
-        self.empty);
+    visitor(Field("bad_records",
+                  "pairs that cannot be used, as those with an empty side: an error that lists them, or leave them out "
+                  "and print how many")
+                .needs({"pairs"})
+                .formerly("empty"),
+            self.bad_records);
     visitor(
         Field("invalid",
               "what to do with bytes that are not UTF-8: an error, replace each by U+FFFD, or skip them. Tokenizers "

@@ -50,10 +50,14 @@ std::optional<PairLine> PairLines::next() {
 
 PairLine PairLines::split(std::string_view line) const {
   const auto tabs = std::ranges::count(line, '\t');
-  check<DataError>(tabs == 1, first_.name(), ":", first_.line(), ": has ", tabs,
-                   " tabs; a line must be SOURCE, one tab and TARGET");
+  const PairPlace place{&first_.name(), {first_.line(), 1}};
+  if (tabs != 1) {
+    return {{"", place},
+            {"", place},
+            concatenate(place.where(), ": has ", tabs, " tabs; a line must be SOURCE, one tab and TARGET")};
+  }
   const std::size_t tab = line.find('\t');
-  return {{line.substr(0, tab), {&first_.name(), {first_.line(), 1}}},
+  return {{line.substr(0, tab), place},
           {line.substr(tab + 1), {&first_.name(), {first_.line(), static_cast<Index>(tab) + 2}}}};
 }
 
@@ -69,9 +73,10 @@ std::string PairLines::shown_names() const {
   return second_ ? first_.name() + " and " + second_->name() : first_.name();
 }
 
-void PairLines::add_inputs(formats::Provenance& provenance) const {
-  formats::add_input(provenance, first_.as_input(second_ ? "source" : "pairs"));
-  if (second_) formats::add_input(provenance, second_->as_input("target"));
+void PairLines::add_inputs(formats::Provenance& provenance, Index left_out) const {
+  const std::string note = left_out == 0 ? "" : concatenate(", ", counted(left_out, "pair", "pairs"), " left out");
+  formats::add_input(provenance, first_.as_input((second_ ? "source" : "pairs") + note));
+  if (second_) formats::add_input(provenance, second_->as_input("target" + note));
 }
 
 }  // namespace heddle

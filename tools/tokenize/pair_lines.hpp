@@ -33,6 +33,7 @@ struct PairSide {
 
 struct PairLine {
   PairSide source, target;
+  std::string problem{};  // of a line that is no pair, "FILE:LINE: …"
 };
 
 class PairLines {
@@ -41,13 +42,15 @@ class PairLines {
   // input is missing, before any is read.
   PairLines(const cli::Arguments& arguments, const std::vector<std::string>& names, bool warn);
 
-  // Line endings (LF or CRLF) and a byte order mark are no part of the texts. Throws DataError where one file has more
-  // lines than the other, and for a line without exactly one tab where there is one file.
+  // Line endings (LF or CRLF) and a byte order mark are no part of the texts. Where there is one file, a line without
+  // exactly one tab is no pair. Throws DataError where one file has more lines than the other.
   std::optional<PairLine> next();
 
   Index bytes() const;              // read so far
   std::string shown_names() const;  // for messages
-  void add_inputs(formats::Provenance& provenance) const;
+  const std::string& first_name() const { return first_.name(); }
+  // With how many pairs were left out, if any.
+  void add_inputs(formats::Provenance& provenance, Index left_out) const;
 
  private:
   // One file, hashed as it is read.

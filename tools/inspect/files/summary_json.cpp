@@ -76,6 +76,7 @@ Json as_json(const Summary& summary) {
   if (summary.head_parameters) json["head_parameters"] = *summary.head_parameters;
   if (summary.config) json["config"] = formats::to_json(*summary.config);
   if (summary.task) json["task"] = formats::to_json(models::TaskSettings{*summary.task});
+  if (summary.task && summary.task->left_out > 0) json["task"]["left_out"] = summary.task->left_out;
   if (summary.adapters) json["adapters"] = formats::to_json(*summary.adapters);
   if (summary.ensemble) json["ensemble"] = formats::to_json(*summary.ensemble);
   if (summary.weights) json["weights"] = weights_json(*summary.weights);

@@ -109,6 +109,12 @@ std::string text_section(const std::string& title, const std::string& content) {
   return text;
 }
 
+std::string task_text(const models::TaskConfig& task) {
+  const std::string text = formats::archive_text(models::TaskSettings{task});
+  if (task.left_out == 0) return text;
+  return concatenate(text, counted(task.left_out, "record", "records"), " of the training files could not be used\n");
+}
+
 std::string as_text(const Summary& summary) {
   std::string text;
   if (!summary.description.empty()) {
@@ -117,7 +123,7 @@ std::string as_text(const Summary& summary) {
     if (summary.head_parameters) text += grouped(*summary.head_parameters) + " parameters in the head\n";
   }
   if (summary.config) text += text_section("Configuration", formats::archive_text(*summary.config));
-  if (summary.task) text += text_section("Task", formats::archive_text(models::TaskSettings{*summary.task}));
+  if (summary.task) text += text_section("Task", task_text(*summary.task));
   if (summary.adapters) text += text_section("Adapters", formats::archive_text(*summary.adapters));
   if (summary.ensemble) text += text_section("Models", formats::archive_text(*summary.ensemble));
   if (summary.weights) text += text_section("Weights", weight_table(*summary.weights));
