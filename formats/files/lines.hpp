@@ -36,13 +36,14 @@ inline std::size_t line_count(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n')) + (text.empty() || text.ends_with('\n') ? 0 : 1);
 }
 
-// Calls take(line, place) for each line without its ending, "\n" or "\r\n", which the last one may lack. The first is
-// at `place`. A byte order mark before a file's first line is left out.
+// Calls take(line, place) for each line without its ending, "\n" or "\r\n", or "\r" where a file has lone returns,
+// which the last one may lack. The first is at `place`. A byte order mark before a file's first line is left out.
 template <class Take>
 void for_each_line(std::string_view text, Place place, const Take& take) {
+  const char end = place.line == 1 && has_lone_returns(text) ? '\r' : '\n';
   if (place.line == 1) text = without_byte_order_mark(text);
   for (; !text.empty(); ++place.line) {
-    std::string_view line = text.substr(0, text.find('\n'));
+    std::string_view line = text.substr(0, text.find(end));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     take(line, place);

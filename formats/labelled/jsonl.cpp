@@ -116,6 +116,9 @@ class ListElements {
 template <class Take>
 void for_each_object(std::string_view content, const Place& begin, const Take& take) {
   if (begin.line == 1 && is_json_list(content)) return ListElements(content, begin).for_each(take);
+  check<DataError>(begin.line > 1 || text::stripped(first_line(content)) != "{", begin,
+                   ": begins a JSON object of several lines, where each line is an object; jq -c . makes one line of "
+                   "each");
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (!text::is_blank(line)) take(ObjectText{line, place});
   });
@@ -179,6 +182,19 @@ data::SpanQuestion question_of(const ObjectText& from, Gold gold) {
 bool is_json_list(std::string_view content) {
   content = without_byte_order_mark(content);
   return content.substr(std::min(content.find_first_not_of(" \t\r\n"), content.size())).starts_with('[');
+}
+
+bool holds_objects(std::string_view content) {
+  if (is_json_list(content)) return true;
+  const std::string_view line = first_line(content);
+  const auto end = static_cast<std::size_t>(line.data() + line.size() - content.data());
+  if (text::is_blank(content.substr(end))) return false;
+  try {
+    const ParsedObject first({line, "first line"});
+    return !has_member(first.object(), "data");
+  } catch (const DataError&) {
+    return false;
+  }
 }
 
 std::string as_json_lines(std::string_view list, const Place& begin) {

@@ -14,7 +14,9 @@ namespace heddle::formats {
 
 // Whether the content begins a list, whatever follows.
 bool is_json_list(std::string_view content);
-// Its elements, each on a line. Throws DataError for a list without an end.
+// Whether a .json file holds a list, or objects on a line each, and not one document.
+bool holds_objects(std::string_view content);
+// The elements of a list, each on a line. Throws DataError for a list without an end.
 std::string as_json_lines(std::string_view list, const Place& begin);
 
 // The first line is at `begin`. Other lines and elements are bad records, but for blank lines. Of the columns only

@@ -90,8 +90,8 @@ std::vector<Example> checked(std::vector<Example> examples, std::string_view fil
   return examples;
 }
 
-// The content with a line feed at the end of each line; those of old Macs are copied. Of a text that is read line by
-// line the first may be all of the file; a carriage return within it is not enough.
+// The content with a line feed at the end of each line, for tables: one with lone returns is copied. Of a text that is
+// read line by line the first may be all of the file; a carriage return within it is not enough.
 std::string_view with_line_feeds(std::string_view content, const Place& begin, std::string& copy) {
   if (begin.line > 1 || !has_lone_returns(content)) return content;
   copy = content;
@@ -143,8 +143,6 @@ std::vector<data::LabelledText> LabelledTextReader::read(std::string_view conten
 
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold, BadRecords& bad) {
-  std::string copy;
-  content = with_line_feeds(content, begin, copy);
   const Entry& entry = choose(begin.file, input, "tagged sentences", &Entry::sentences);
   return checked(entry.sentences(content, begin, input.columns.label, gold, input.columns.text, bad), begin.file, gold,
                  bad);
@@ -156,8 +154,6 @@ LabelledFormat span_format(std::string_view file, const LabelledInput& input) {
 
 std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,
                                                     const LabelledInput& input, Gold gold, BadRecords& bad) {
-  std::string copy;
-  content = with_line_feeds(content, begin, copy);
   const Entry& entry = choose(begin.file, input, "questions with spans", &Entry::spans);
   return checked(entry.spans(content, begin, gold, bad), begin.file, gold, bad);
 }

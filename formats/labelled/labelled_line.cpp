@@ -2,10 +2,22 @@
 
 #include "libcore/base/error.hpp"
 #include "libcore/base/printable.hpp"
+#include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 
 namespace heddle::formats {
+
+std::string_view first_line(std::string_view content) {
+  content = without_byte_order_mark(content);
+  std::string_view line = content.substr(0, content.find('\n'));
+  while (text::is_blank(line) && line.size() < content.size()) {
+    content.remove_prefix(line.size() + 1);
+    line = content.substr(0, content.find('\n'));
+  }
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
 
 std::string_view name_in(std::string_view field) {
   return text::stripped(field);

@@ -20,6 +20,9 @@ enum class Gold { given, absent };
 // The texts of an example. Of a pair, the first is the source and the second the target.
 enum class Texts { one, two, pair };
 
+// The first line that is not blank, without its ending.
+std::string_view first_line(std::string_view content);
+
 // A label, or the name of a column, without the white space around it.
 std::string_view name_in(std::string_view field);
 // Throws DataError unless the label is UTF-8 text without control characters, and not empty. The advice ends the

@@ -27,7 +27,7 @@ void read_paragraph(const JsonNode& paragraph, std::string_view file, Gold gold,
 }  // namespace
 
 std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place& begin, Gold gold, BadRecords& bad) {
-  if (is_json_list(content)) return read_jsonl_spans(content, begin, gold, bad);
+  if (holds_objects(content)) return read_jsonl_spans(content, begin, gold, bad);
   const std::string_view file = begin.file;
   std::vector<data::SpanQuestion> questions;
   const JsonDocument document{std::string(content), file};

@@ -1,6 +1,7 @@
 // SQuAD's JSON, versions 1.1 and 2.0:
 // {"data": [{"paragraphs": [{"context": …, "qas": [{"id": …, "question": …, "answers": [...]}]}]}]}; span_json.hpp says
-// what answers are. Other members are ignored. A list of objects is read as jsonl.hpp has it.
+// what answers are. Other members are ignored. Files of objects are read as jsonl.hpp has
+// them.
 #pragma once
 
 #include <string_view>

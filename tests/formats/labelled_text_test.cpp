@@ -125,6 +125,14 @@ TEST_CASE("jsonl: a list of objects, on any number of lines, is read with the li
         "{\"text\": \"a, [b] \\\" }\", \"label\": \"x\"}\n"
         "{\"text\": \"c\",   \"label\": 2, \"more\": {\"n\":  [1]}}\n");
 
+  // A .json file may have an object per line, too.
+  CHECK(read_span_questions("\n" + spans + "\n" + spans, "x.json", {}, Gold::given).at(1).id == "3");
+  CHECK(holds_objects(good + "\n" + good));
+  CHECK_FALSE(holds_objects("{\"data\": []}"));
+  CHECK_FALSE(holds_objects("{\n\"text\": 1}"));
+  CHECK(
+      jsonl_message("\n{\n\"text\": \"a\"\n}\n") ==
+      "x.jsonl:1: begins a JSON object of several lines, where each line is an object; jq -c . makes one line of each");
   CHECK(jsonl_message("[" + good + ",\n {\"text\": NaN}]") ==
         "x.jsonl:2: not valid JSON, at byte 11 of the line: JSON has no NaN; null can stand for it");
   CHECK(jsonl_message("[" + good + ",\n  5, " + good + "]") == "x.jsonl:2: is not a JSON object");

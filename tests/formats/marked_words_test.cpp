@@ -17,6 +17,7 @@ TEST_CASE("marked words: a sense, a position and one sentence per line, with and
   CHECK(words[1].line == 2);
   CHECK(read_marked_words("1\ta b\n", "x", Gold::absent)[0].sense.empty());
   CHECK(read_marked_words("", "x", Gold::given).empty());
+  CHECK(read_marked_words("1\ta b\r0\tc d\r", "x", Gold::absent)[1].line == 2);
 }
 
 TEST_CASE("marked words: every other line is an error that names it") {

@@ -29,34 +29,11 @@ using models::Task;
 
 constexpr std::array<const char*, 3> part_names{"train", "valid", "test"};
 
-// That is not blank, without its ending.
-std::string_view first_line(std::string_view content) {
-  content = without_byte_order_mark(content);
-  std::string_view line = content.substr(0, content.find('\n'));
-  while (text::is_blank(line) && line.size() < content.size()) {
-    content.remove_prefix(line.size() + 1);
-    line = content.substr(0, content.find('\n'));
-  }
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 // Whether the first line is an object with this member. Another line is for the reader of the format to refuse.
 bool first_object_has(std::string_view content, const std::string& name) {
   try {
-    const formats::JsonDocument document(std::string(first_line(content)), "");
+    const formats::JsonDocument document(std::string(formats::first_line(content)), "");
     return formats::has_member(formats::JsonNode(document), name);
-  } catch (const DataError&) {
-    return false;
-  }
-}
-
-// Whether a .json file holds objects, in a list or one per line, not SQuAD's document.
-bool holds_objects(std::string_view content) {
-  if (formats::is_json_list(content)) return true;
-  try {
-    const formats::JsonDocument document(std::string(first_line(content)), "");
-    return !formats::has_member(formats::JsonNode(document), "data");
   } catch (const DataError&) {
     return false;
   }
@@ -65,7 +42,7 @@ bool holds_objects(std::string_view content) {
 LabelledFormat format_of(const std::string& path, std::string_view content, const formats::LabelledInput& input) {
   const LabelledFormat format = formats::labelled_format(path, input);
   const bool is_json = format == LabelledFormat::squad && input.format == LabelledFormat::automatic;
-  return is_json && holds_objects(content) ? LabelledFormat::jsonl : format;
+  return is_json && formats::holds_objects(content) ? LabelledFormat::jsonl : format;
 }
 
 bool has_header(LabelledFormat format, formats::Header header) {
@@ -75,8 +52,8 @@ bool has_header(LabelledFormat format, formats::Header header) {
 // Whether a table has two texts in a row: by its header, or by having three columns and no header.
 bool table_has_two_texts(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
   const bool is_header = has_header(format, input.header);
-  const std::vector<std::string> names =
-      format == LabelledFormat::csv ? formats::first_csv_row(content, is_header) : split(first_line(content), '\t');
+  const std::vector<std::string> names = format == LabelledFormat::csv ? formats::first_csv_row(content, is_header)
+                                                                       : split(formats::first_line(content), '\t');
   return is_header ? std::ranges::count(names, "text_b") > 0 : names.size() == 3;
 }
 
