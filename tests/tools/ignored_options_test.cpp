@@ -50,34 +50,21 @@ const Walk& pretraining() {
 
 const Walk& tuning() {
   static const Walk walk{"finetune",
-                         {{"--tokenizer", "pieces.h5"},
-                          {"--folds", "3"},
-                          {"--overlong", "split"},
-                          {"--pooling", "mean"},
-                          {"--layer-mix", ""},
-                          {"--class-weights", "auto"},
-                          {"--auxiliary-weight", "0.5"},
-                          {"--dropout", "0.3"},
-                          {"--freeze", "embeddings"},
-                          {"--marks", "remove"},
-                          {"--text-column", "9"},
-                          {"--text-b-column", "9"},
-                          {"--label-column", "9"},
-                          {"--header", "true"},
-                          {"--lora-rank", "2"},
-                          {"--optimizer", "sgd"},
-                          {"--weight-decay", "7"},
-                          {"--schedule", "constant"},
-                          {"--warmup", "2"},
-                          {"--precision", "bf16"},
-                          {"--epochs", "2"},
-                          {"--batch-size", "3"},
-                          {"--accumulate", "2"},
-                          {"--learning-rate", "3e-2"},
-                          {"--clip-norm", "1e-3"},
+                         {{"--tokenizer", "pieces.h5"},  {"--folds", "3"},
+                          {"--overlong", "split"},       {"--pooling", "mean"},
+                          {"--layer-mix", ""},           {"--class-weights", "auto"},
+                          {"--auxiliary-weight", "0.5"}, {"--dropout", "0.3"},
+                          {"--freeze", "embeddings"},    {"--marks", "remove"},
+                          {"--text-column", "9"},        {"--label-column", "9"},
+                          {"--header", "true"},          {"--lora-rank", "2"},
+                          {"--optimizer", "sgd"},        {"--weight-decay", "7"},
+                          {"--schedule", "constant"},    {"--warmup", "2"},
+                          {"--precision", "bf16"},       {"--epochs", "2"},
+                          {"--batch-size", "3"},         {"--accumulate", "2"},
+                          {"--learning-rate", "3e-2"},   {"--clip-norm", "1e-3"},
                           {"--label-smoothing", "0.3"}},
-                         with(control, {"--from", "--arch", "--ensemble", "--task", "--format", "--objective", "--fold",
-                                        "--lora-alpha", "--lora-targets", "--lora-dropout"})};
+                         with(control, {"--from", "--arch", "--ensemble", "--task", "--format", "--bad-records",
+                                        "--objective", "--fold", "--lora-alpha", "--lora-targets", "--lora-dropout"})};
   return walk;
 }
 
@@ -119,7 +106,6 @@ const Walk& answers() {
        {"--max-answer-length", "1"},
        {"--null-threshold", "-100"},
        {"--text-column", "9"},
-       {"--text-b-column", "9"},
        {"--label-column", "9"},
        {"--header", "true"},
        {"--labels", "a,b"},
@@ -139,7 +125,6 @@ const Walk& tokenizers() {
                           {"--check", ""},
                           {"--pairs", ""},
                           {"--source-tokenizer", "pieces.h5"},
-                          {"--empty", "skip"},
                           {"--documents", "line"},
                           {"--compress", ""},
                           {"--vocab-size", "270"},
@@ -151,7 +136,7 @@ const Walk& tokenizers() {
                           {"--unknown", "<none>"},
                           {"--special-tokens", "<more>"},
                           {"--sentinels", "3"}},
-                         {"--train", "--tokenizer", "--output", "--model", "--invalid", "--special"}};
+                         {"--train", "--tokenizer", "--output", "--model", "--invalid", "--bad-records", "--special"}};
   return walk;
 }
 
@@ -347,7 +332,8 @@ TEST_CASE("ignored options: generate, beside every kind of model") {
     const std::string beginning = std::string("made.h5 --jsonl ") + (fills ? "masks.txt" : "prompts.txt");
     walk_beside(corpus, generation(), beginning, fills ? Options{} : Options{{"--max-tokens", "6"}}, {"--jsonl"});
     const std::set<std::string> unused{"--jsonl", "--beam"};
-    if (!fills) walk_beside(corpus, generation(), beginning, {{"--max-tokens", "6"}, {"--beam", "3"}, {"--n-best", "3"}}, unused);
+    if (!fills)
+      walk_beside(corpus, generation(), beginning, {{"--max-tokens", "6"}, {"--beam", "3"}, {"--n-best", "3"}}, unused);
   }
 }
 
