@@ -267,6 +267,9 @@ void Trainer::report_or_stop(const Hooks& hooks, const Interval& interval) {
     state_ = before;
     failure_ = std::current_exception();
     stopped_ = true;
+  } catch (...) {
+    state_ = before;
+    throw;
   }
 }
 
@@ -292,9 +295,12 @@ void Trainer::train(const Hooks& hooks) {
 
 void Trainer::run(const Hooks& hooks) {
   const PrecisionScope scope(precision_);
-  average_.exchange();
-  train(hooks);
-  average_.exchange();
+  stopped_ = false;
+  failure_ = nullptr;
+  {
+    const MovingAverage::Exchanged trained(average_);
+    train(hooks);
+  }
   check_model();
   hooks.save_last();
   if (failure_) std::rethrow_exception(failure_);

@@ -46,7 +46,8 @@ struct StepRecord {
 };
 
 // A DataError that on_step, save_best or an evaluation throws ends training with the last finished step saved and not
-// reported, so that the run that resumes reports it again. One of save_last ends it at once.
+// reported, so that the run that resumes reports it again. One of save_last, and any other exception, ends it at once.
+// After all of them the trainer is as its last finished step left it, and run() resumes.
 struct Hooks {
   std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
   // After every step, for progress.
