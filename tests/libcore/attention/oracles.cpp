@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <tuple>
 
 #include "libcore/base/strings.hpp"
 #include "libcore/ops/random_features.hpp"
@@ -92,7 +93,7 @@ double sinc(double u) {
 std::vector<double> fourier_weights(const OracleProblem& p, Index b, Index h, Index i) {
   std::vector<double> weights(static_cast<std::size_t>(p.sizes.key_time), 0.0);
   const std::vector<double> radii =
-      p.parameters.empty() ? std::vector<double>{p.number("radius", 2)} : p.parameters.at("radius");
+      p.parameters.contains("radius") ? p.parameters.at("radius") : std::vector<double>{p.number("radius", 2)};
   double sum = 1e-6;
   for (Index j = 0; j < p.sizes.key_time; ++j) {
     if (!may_attend(p.mask, b, i, j)) continue;
@@ -135,10 +136,10 @@ std::vector<double> performer_weights(const OracleProblem& p, Index b, Index h, 
   const Index width = p.sizes.head_width, count = static_cast<Index>(p.number("features", 256));
   const std::string kernel = p.word("kernel", "positive");
   const double epsilon = p.number("epsilon", kernel == "relu" ? 1e-3 : 0);
-  const RandomStream stream(static_cast<std::uint64_t>(p.number("seed", 0)), random_site("layer/features"));
+  const RandomStream stream(static_cast<std::uint64_t>(p.number("seed", 0)), random_site(p.site));
   const auto directions = p.number("orthogonal", 1) == 1 ? ops::Directions::orthogonal : ops::Directions::independent;
-  static std::map<std::pair<std::string, Index>, Tensor> drawn;
-  Tensor& vectors = drawn[{p.text, width}];
+  static std::map<std::tuple<std::string, std::string, Index>, Tensor> drawn;
+  Tensor& vectors = drawn[{p.text, p.site, width}];
   if (vectors.empty()) vectors = ops::random_vectors(stream, count, width, directions);
   const std::vector<double> query = features_of(p.query_row(b, h, i), width, vectors, kernel, epsilon);
   std::vector<double> weights(static_cast<std::size_t>(p.sizes.key_time), 0.0);

@@ -30,6 +30,7 @@ struct OracleProblem {
   NaiveBias bias{};
   std::vector<double> query{}, key{}, value{};
   std::map<std::string, std::vector<double>> parameters{};  // by name, without "layer/"
+  std::string site = "layer/features";                      // where random vectors are drawn
 
   // Settings of the text.
   std::map<std::string, std::string> settings = settings_of(text);

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <stdexcept>
 
 #include "libcore/tensor/matmul.hpp"
 #include "libcore/tensor/pool.hpp"
@@ -447,6 +449,151 @@ TEST_CASE("training: checkpoints are saved at every interval and at the end, wit
   trainer.run(hooks);
   CHECK(steps == std::vector<Index>{5, 10, 12});
   CHECK(seen == std::vector<Index>{640, 1280, 1536});  // 2 x 4 windows of 16 tokens per step
+}
+
+namespace {
+
+// Hooks that keep records, and of which the call of one name and number throws, once.
+struct Watch {
+  std::string name;
+  int number = 0;
+  std::function<void()> fail = [] {};
+  std::map<std::string, int> calls{};
+  std::vector<std::pair<Index, double>> records{};
+
+  void called(const std::string& hook) {
+    if (++calls[hook] == number && hook == name) fail();
+  }
+  Hooks hooks() {
+    return {.on_step =
+                [this](const StepRecord& record) {
+                  called("on_step");
+                  const std::pair now(record.step, record.loss + (record.valid.empty() ? 0 : record.valid[0].value));
+                  if (records.empty() || records.back() != now) records.push_back(now);  // again where saving failed
+                },
+            .on_progress = [this](const TrainingState&) { called("on_progress"); },
+            .save_last = [this] { called("save_last"); },
+            .save_best = [this] { called("save_best"); },
+            .save_now =
+                [this] {
+                  called("save_now");
+                  return false;
+                },
+            .stop =
+                [this] {
+                  called("stop");
+                  return false;
+                }};
+  }
+};
+
+// The weights that a run leaves in the model when it ends after each number of steps.
+std::vector<Weights> course_of(const models::DecoderConfig& config, const data::TokenSource& tokens,
+                               const TrainingConfig& settings) {
+  std::vector<Weights> course;
+  for (Index step = 0; step <= settings.training.steps; ++step) {
+    models::Decoder model(config, 4);
+    CausalTrainer trainer(model, tokens, nullptr, settings);
+    Hooks hooks;
+    hooks.stop = [&] { return trainer.state().step == step; };
+    trainer.run(hooks);
+    course.push_back(weights_of(model));
+  }
+  return course;
+}
+
+}  // namespace
+
+TEST_CASE("training: after any hook has thrown, the model is that of the last finished step, and the run resumes") {
+  const auto tokens = noisy_text(400, 20, 1), valid = noisy_text(60, 20, 2);
+  const models::DecoderConfig config =
+      testing::decoder({.layers = 1, .width = 8, .heads = 2, .context = 8, .vocab_size = 20, .dropout = 0.1});
+  for (const double average : {0.0, 0.8}) {
+    TrainingConfig settings = quick_settings(9);
+    settings.training.accumulate = 2;
+    settings.training.ema_decay = average;
+    settings.training.eval_every = 4;
+    settings.training.log_every = 2;
+    settings.checkpoint_every = 3;
+    const std::vector<Weights> course = course_of(config, tokens, settings);
+    Watch expected;
+    models::Decoder whole(config, 4);
+    CausalTrainer(whole, tokens, &valid, settings).run(expected.hooks());
+    REQUIRE(expected.calls.at("save_best") > 1);
+    const std::vector<std::function<void()>> failures{[] { throw DataError("no room"); },
+                                                      [] { throw UsageError("no such thing"); },
+                                                      [] { throw std::runtime_error("no reason"); }, [] { throw 7; }};
+    for (const auto& [hook, count] : expected.calls) {
+      for (std::size_t failure = 0; failure < failures.size(); ++failure) {
+        const int number = 1 + (static_cast<int>(failure) + 1) * (count - 1) / 4;
+        CAPTURE(average);
+        CAPTURE(hook);
+        CAPTURE(number);
+        CAPTURE(failure);
+        models::Decoder model(config, 4);
+        CausalTrainer trainer(model, tokens, &valid, settings);
+        Watch watch{.name = hook, .number = number, .fail = failures[failure]};
+        bool thrown = false;
+        try {
+          trainer.run(watch.hooks());
+        } catch (...) {
+          thrown = true;
+        }
+        CHECK(thrown);
+        CHECK(weights_of(model) == course.at(static_cast<std::size_t>(trainer.state().step)));
+        trainer.run(watch.hooks());
+        CHECK(trainer.state().step == 9);
+        CHECK(weights_of(model) == weights_of(whole));
+        CHECK(watch.records == expected.records);
+      }
+    }
+  }
+}
+
+TEST_CASE("training: a loss or an evaluation that throws leaves nothing half done") {
+  // The loss of one micro-batch and one evaluation throw, once each.
+  struct Failing : FixedGradient {
+    explicit Failing(int loss, int evaluation)
+        : FixedGradient({3, -4, 1}, 2), failing_loss(loss), failing_evaluation(evaluation) {}
+    MicroBatch batch(Index first, Index count) const override {
+      const MicroBatch inner = FixedGradient::batch(first, count);
+      return {inner.counts, [this, inner](const Pass& pass, const Counts& step) {
+                const Variable loss = inner.loss(pass, step);
+                if (pass.training) check<DataError>(++losses != failing_loss, "a loss");
+                return loss;
+              }};
+    }
+    bool can_evaluate() const override { return true; }
+    std::vector<Metric> evaluate(const std::function<bool()>&) const override {
+      check<DataError>(++evaluations != failing_evaluation, "an evaluation");
+      return {{"loss", static_cast<double>(weights()[0])}};
+    }
+    void finish_step() override { ++finished; }
+    int failing_loss, failing_evaluation;
+    mutable int losses = 0, evaluations = 0, finished = 0;
+  };
+  for (const double average : {0.0, 0.8}) {
+    TrainingConfig settings = quick_settings(6);
+    settings.training.accumulate = 2;
+    settings.training.ema_decay = average;
+    settings.training.eval_every = 2;
+    Failing whole(0, 0);
+    Trainer(whole, settings).run({});
+    for (const auto& [loss, evaluation] : std::vector<std::pair<int, int>>{{1, 0}, {6, 0}, {12, 0}, {0, 1}, {0, 3}}) {
+      CAPTURE(average);
+      CAPTURE(loss);
+      CAPTURE(evaluation);
+      Failing objective(loss, evaluation);
+      Trainer trainer(objective, settings);
+      CHECK_THROWS_AS(trainer.run({}), DataError);
+      CHECK(trainer.state().step == (loss > 0 ? (loss - 1) / 2 : 2 * evaluation));
+      CHECK(objective.finished == trainer.state().step);
+      CHECK(Recording::current() == nullptr);
+      trainer.run({});
+      CHECK(objective.weights() == whole.weights());
+      CHECK(objective.finished == 6);
+    }
+  }
 }
 
 namespace {
