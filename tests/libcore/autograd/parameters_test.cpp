@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <set>
 
 #include "support/on_threads.hpp"
 #include "support/weighted_sum.hpp"
@@ -74,6 +75,8 @@ TEST_CASE("parameters: initial values depend on seed and name alone") {
   CHECK(draw(1, true, 1) == expected);
   CHECK(draw(1, false, 3) == expected);
   CHECK(draw(2, false, 1) != expected);
+  // Each element is drawn for itself, whichever task draws it: 8,192 by each.
+  CHECK(std::set<Real>(expected.begin(), expected.end()).size() > expected.size() - 100);
 
   Parameters layers(1);
   for (const Index layer : {0, 1}) {

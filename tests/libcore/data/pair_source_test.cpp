@@ -6,6 +6,7 @@
 #include <set>
 
 #include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 #include "libcore/data/held_out.hpp"
 #include "libcore/data/pair_batches.hpp"
 
@@ -230,4 +231,52 @@ TEST_CASE("pairs: of equal lengths, each epoch groups others; of different ones,
   Index alike_places = 0;
   for (Index g = 0; g < 60; ++g) alike_places += single.pairs_of(g) == single.pairs_of(60 + g) ? 1 : 0;
   CHECK(alike_places < 8);  // one on average
+}
+
+TEST_CASE("pairs: lengths of both sides that rise and fall: groups are as full as limits allow, and no fuller") {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    CAPTURE(seed);
+    const RandomStream stream(seed, random_site("lengths"));
+    std::vector<std::pair<Index, Index>> lengths;
+    for (std::uint64_t i = 0; i < 60; ++i) {
+      lengths.emplace_back(1 + stream.below(2 * i, 9), 1 + stream.below(2 * i + 1, 6));
+    }
+    const PairsInMemory pairs = pairs_of_lengths(lengths);
+    const Index tokens = seed % 3 == 0 ? 0 : 12 + static_cast<Index>(seed), batch = 4 + static_cast<Index>(seed) % 3;
+    const PairGroups groups(
+        pairs, few_frames,
+        {.batch_size = batch, .options = {.batch_tokens = tokens}, .max_source = 100, .max_target = 100}, seed);
+    const auto fits = [&](const std::vector<std::pair<Index, Index>>& group) {
+      Index longest = 0;
+      for (const auto& [target, source] : group) longest = std::max({longest, source + 1, target + 2});
+      const auto count = static_cast<Index>(group.size());
+      return count == 1 || (tokens > 0 ? count * longest <= tokens : count <= batch);
+    };
+    // Sorted by target, then by source, as many as fit.
+    std::vector<std::pair<Index, Index>> sorted, group;
+    for (const auto& [source, target] : lengths) sorted.emplace_back(target, source);
+    std::ranges::sort(sorted);
+    std::multiset<std::vector<std::pair<Index, Index>>> expected, found;
+    for (const auto& pair : sorted) {
+      group.push_back(pair);
+      if (fits(group)) continue;
+      group.pop_back();
+      expected.insert(group);
+      group = {pair};
+    }
+    expected.insert(group);
+    std::multiset<Index> seen;
+    for (Index g = 0; g < groups.groups_per_epoch(); ++g) {
+      std::vector<std::pair<Index, Index>> here;
+      for (const Index pair : groups.pairs_of(g)) {
+        seen.insert(pair);
+        here.emplace_back(lengths[static_cast<std::size_t>(pair)].second,
+                          lengths[static_cast<std::size_t>(pair)].first);
+      }
+      found.insert(here);
+    }
+    CHECK(found == expected);
+    CHECK(seen.size() == lengths.size());
+    CHECK(std::set<Index>(seen.begin(), seen.end()).size() == lengths.size());
+  }
 }

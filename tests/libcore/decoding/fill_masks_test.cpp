@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/base/random.hpp"
 #include "libcore/decoding/length_batches.hpp"
+#include "libcore/decoding/likely_tokens.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
 
@@ -137,4 +139,83 @@ TEST_CASE("length batches: all once, the longest first, within the limit") {
   Index calls = 0;
   decoding::for_each_length_batch(lengths, 10, [&](auto) { return ++calls < 2; });
   CHECK(calls == 2);
+}
+
+TEST_CASE("fill masks: more masks in a batch than have their logits at once, in texts whose lengths rise and fall") {
+  const models::Encoder model = small_encoder();
+  const RandomStream stream(3, random_site("masks"));
+  for (const std::size_t wanted : {255, 256, 257, 513}) {
+    CAPTURE(wanted);
+    std::vector<data::TaskExample> sequences;
+    std::size_t masks = 0;
+    for (std::uint64_t i = 0; masks < wanted; ++i) {
+      std::vector<TokenId> ids;
+      const std::uint64_t length = 1 + stream.below(i, 12);
+      for (std::uint64_t t = 0; t < length; ++t) {
+        const bool is_mask = masks < wanted && stream.below(1000 * (i + 1) + 2 * t, 2) == 0;
+        ids.push_back(is_mask ? mask : static_cast<TokenId>(stream.below(1000 * (i + 1) + 2 * t + 1, mask)));
+        masks += is_mask ? 1 : 0;
+      }
+      sequences.push_back(masked(ids));
+    }
+    const auto together = decoding::fill_masks(model, sequences, {.top = 2, .batch_tokens = 1 << 20});
+    REQUIRE(together.size() == sequences.size());
+    for (std::size_t s = 0; s < sequences.size(); ++s) {
+      REQUIRE(together[s].size() == sequences[s].positions.size());
+      for (std::size_t m = 0; m < together[s].size(); ++m) {
+        const auto expected = probabilities(model, sequences[s].sequence.ids, sequences[s].positions[m]);
+        for (const decoding::LikelyToken& token : together[s][m]) {
+          CHECK(token.probability == doctest::Approx(expected[static_cast<std::size_t>(token.id)]).epsilon(1e-5));
+        }
+        CHECK(together[s][m][0].probability == doctest::Approx(*std::ranges::max_element(expected)).epsilon(1e-5));
+      }
+    }
+  }
+}
+
+TEST_CASE("length batches: random lengths, many of them alike, in any order") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    const RandomStream stream(seed, random_site("lengths"));
+    const Index limit = 1 + static_cast<Index>(stream.below(0, 30));
+    std::vector<Index> lengths;
+    for (std::uint64_t i = 0; i < seed; ++i) lengths.push_back(static_cast<Index>(stream.below(i + 1, 9)));
+    std::vector<std::size_t> expected, seen;
+    for (Index length = 9; length >= 0; --length) {
+      for (std::size_t i = 0; i < lengths.size(); ++i) {
+        if (lengths[i] == length) expected.push_back(i);
+      }
+    }
+    decoding::for_each_length_batch(lengths, limit, [&](std::span<const std::size_t> numbers) {
+      const Index longest = std::max<Index>(1, lengths[expected.at(seen.size())]);
+      CHECK(static_cast<Index>(numbers.size()) ==
+            std::min(static_cast<Index>(lengths.size() - seen.size()), std::max<Index>(1, limit / longest)));
+      seen.insert(seen.end(), numbers.begin(), numbers.end());
+      return true;
+    });
+    CHECK(seen == expected);
+  }
+}
+
+TEST_CASE("likely tokens: of logits with ties, the highest first and of equals the lower ids, of any number") {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    CAPTURE(seed);
+    const RandomStream stream(seed, random_site("logits"));
+    std::vector<Real> logits;
+    for (std::uint64_t i = 0; i < 40; ++i) logits.push_back(static_cast<Real>(stream.below(i, 7)));
+    const Index vocab_size = 1 + static_cast<Index>(stream.below(100, 40)), top = static_cast<Index>(seed);
+    std::vector<TokenId> expected;
+    for (int value = 6; value >= 0; --value) {
+      for (TokenId id = 0; id < static_cast<TokenId>(vocab_size); ++id) {
+        if (logits[static_cast<std::size_t>(id)] == static_cast<Real>(value)) expected.push_back(id);
+      }
+    }
+    expected.resize(static_cast<std::size_t>(std::min(top, vocab_size)));
+    std::vector<TokenId> found;
+    for (const auto& token : decoding::most_likely(logits.data(), 40, 0, {.top = top, .vocab_size = vocab_size})) {
+      found.push_back(token.id);
+      CHECK(token.probability == doctest::Approx(std::exp(logits[static_cast<std::size_t>(token.id)])));
+    }
+    CHECK(found == expected);
+  }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/base/random.hpp"
 #include "libcore/ops/cross_entropy.hpp"
 #include "libcore/ops/gather.hpp"
 #include "support/models.hpp"
@@ -166,5 +167,32 @@ TEST_CASE("score: the parts of a long text score each token but the first once, 
       next = begin + static_cast<Index>(part.ids.size());
     }
     CHECK(next == std::max<Index>(1, size));
+  }
+}
+
+TEST_CASE("score: texts whose lengths rise and fall, and more scored tokens than have their logits at once") {
+  const models::Decoder model = scoring_model();
+  const RandomStream stream(3, random_site("lengths"));
+  for (const Index wanted : {1023, 1024, 1025, 2049}) {
+    CAPTURE(wanted);
+    std::vector<GivenTokens> texts;
+    Index scored = 0;
+    for (std::uint64_t i = 0; scored < wanted; ++i) {
+      const auto length = std::min<Index>(2 + static_cast<Index>(stream.below(3 * i, 40)), wanted - scored + 1);
+      const auto from = 1 + static_cast<Index>(stream.below(3 * i + 1, static_cast<std::uint64_t>(length)));
+      texts.push_back({{}, from});
+      for (Index t = 0; t < length; ++t) {
+        texts.back().ids.push_back(
+            static_cast<TokenId>(stream.below(1000 * (i + 1) + static_cast<std::uint64_t>(t), 30)));
+      }
+      scored += length - from;
+    }
+    REQUIRE(scored == wanted);
+    // In one batch; and each text alone.
+    const auto scores = token_log_probabilities(model, texts, 1 << 20);
+    REQUIRE(scores.size() == texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      CHECK(scores[i] == token_log_probabilities(model, std::vector<GivenTokens>{texts[i]})[0]);
+    }
   }
 }

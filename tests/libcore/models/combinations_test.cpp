@@ -11,6 +11,7 @@
 #include "libcore/models/decoder.hpp"
 #include "libcore/models/encoder.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/naive_transformer.hpp"
 #include "libcore/models/small_config.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/positions/positions.hpp"
@@ -37,12 +38,14 @@ std::string small_positions(const PositionScheme& scheme) {
 
 // The model with both; none where it refuses them.
 template <class Model, class Config>
-std::optional<Model> model_with(Config config, const std::string& attention, const std::string& positions) {
+std::optional<Model> model_with(Config config, const std::string& attention, const std::string& positions,
+                                Index window) {
   config.layers = 1;
   config.width = 8;
   config.heads = 2;
   config.attention = attention;
   config.positions = positions;
+  config.window = window;
   try {
     std::optional<Model> model(std::in_place, config, 3);
     stir(model->parameters(), 0.3);
@@ -52,21 +55,38 @@ std::optional<Model> model_with(Config config, const std::string& attention, con
   }
 }
 
-// Calls body(model) for each pair that goes together; returns their number.
+// Calls body(model) for each pair that goes together, and goes with the window;
+// returns their number.
 template <class Model, class Config, class Body>
-int for_each_pair(const Config& config, const Body& body) {
+int for_each_pair(const Config& config, Index window, const Body& body) {
   int count = 0;
   for (const AttentionVariant& variant : attention_variants()) {
     for (const PositionScheme& scheme : position_schemes()) {
       CAPTURE(variant.name);
       CAPTURE(scheme.name);
-      auto model = model_with<Model>(config, small_attention(variant), small_positions(scheme));
+      auto model = model_with<Model>(config, small_attention(variant), small_positions(scheme), window);
       if (!model) continue;
       ++count;
       body(*model);
     }
   }
   return count;
+}
+
+// The row of states, or of what a head makes of them, equals the expected
+// vectors.
+void check_vectors(const Tensor& actual, Index row, const Rows& expected) {
+  double apart = 0;
+  for (std::size_t t = 0; t < expected.size(); ++t) {
+    const auto vector = doubles(actual.narrowed(0, row, 1).narrowed(1, static_cast<Index>(t), 1));
+    for (std::size_t i = 0; i < vector.size(); ++i) apart = std::max(apart, std::abs(vector[i] - expected[t][i]));
+  }
+  CHECK(apart < 1e-10);
+}
+
+std::vector<TokenId> row_of(const TokenIds& ids, Index row, Index length) {
+  const auto begin = ids.ids.begin() + row * ids.shape[1];
+  return {begin, begin + length};
 }
 
 // Small, so that differences are not rounding errors of large numbers.
@@ -81,7 +101,7 @@ TEST_CASE("decoder: attention and positions, every pair: gradients, causality, a
   TokenIds later = ids;
   later.ids[5] = (later.ids[5] + 1) % 13;
   std::set<std::string> kept;  // matrices without weight decay
-  const int pairs = for_each_pair<models::Decoder>(small_decoder_config, [&](models::Decoder& model) {
+  const int pairs = for_each_pair<models::Decoder>(small_decoder_config, 0, [&](models::Decoder& model) {
     for (const Parameter& parameter : model.parameters().all()) {
       CAPTURE(parameter.name);
       if (parameter.value().rank() == 1) CHECK(parameter.decay == Decay::no);
@@ -103,12 +123,56 @@ TEST_CASE("decoder: attention and positions, every pair: gradients, causality, a
 TEST_CASE("encoder: attention and positions, every pair: gradients, and texts that padding does not change") {
   const models::Sequences all{some_ids(2, 8, 13), {8, 5}, {}};
   const models::Sequences alone{TokenIds({1, 5}, {all.ids.ids.begin() + 8, all.ids.ids.begin() + 13}), {}, {}};
-  const int pairs = for_each_pair<models::Encoder>(small_encoder_config, [&](models::Encoder& model) {
+  const int pairs = for_each_pair<models::Encoder>(small_encoder_config, 0, [&](models::Encoder& model) {
     check_gradients(model.parameters(), [&] { return loss_of(model.hidden(alone)); });
     CHECK(difference(model.hidden(all).value().narrowed(0, 1, 1).narrowed(1, 0, 5), model.hidden(alone).value()) <
           1e-12);
   });
   CHECK(pairs > 4 * static_cast<int>(attention_variants().size()));
+}
+
+TEST_CASE(
+    "decoder: attention and positions, every pair, with windows and "
+    "without: whole and in steps as equations say") {
+  const TokenIds ids = some_ids(2, 8, 13);
+  for (const Index window : {0, 1, 3}) {
+    CAPTURE(window);
+    const int pairs = for_each_pair<models::Decoder>(small_decoder_config, window, [&](models::Decoder& model) {
+      const NaiveTransformer naive(model, "decoder", *model.config().as<models::DecoderConfig>());
+      const Tensor states = model.hidden(ids).value(), expected(Shape{2, 8, 13});
+      for (Index row = 0; row < 2; ++row) {
+        std::vector<Rows> kept;
+        const Rows all = naive.continue_text(row_of(ids, row, 8), kept, 0);
+        check_vectors(states, row, all);
+        for (Index t = 0; t < 8; ++t) {
+          const std::vector<double> logits = naive.token_logits(all[static_cast<std::size_t>(t)]);
+          for (Index i = 0; i < 13; ++i) expected[(row * 8 + t) * 13 + i] = logits[static_cast<std::size_t>(i)];
+        }
+      }
+      check_steps(model, ids, expected);
+    });
+    CHECK(pairs > 3 * static_cast<int>(attention_variants().size()));
+  }
+}
+
+TEST_CASE(
+    "encoder: attention and positions, every pair, with windows and "
+    "without, in a padded batch") {
+  const models::Sequences all{some_ids(2, 8, 13), {5, 8}, {}};
+  models::EncoderConfig config = small_encoder_config;
+  config.block = "post";
+  for (const Index window : {0, 1, 3}) {
+    CAPTURE(window);
+    const int pairs = for_each_pair<models::Encoder>(config, window, [&](models::Encoder& model) {
+      const NaiveTransformer naive(model, "encoder", *model.config().as<models::EncoderConfig>());
+      const Tensor states = model.hidden(all).value();
+      for (Index row = 0; row < 2; ++row) {
+        const std::vector<TokenId> text = row_of(all.ids, row, all.lengths[static_cast<std::size_t>(row)]);
+        check_vectors(states, row, naive.post_norm_block(naive.embed(text, {}, 0), 0));
+      }
+    });
+    CHECK(pairs > 3 * static_cast<int>(attention_variants().size()));
+  }
 }
 
 }  // namespace combinations_tests

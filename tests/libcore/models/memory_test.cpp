@@ -6,6 +6,7 @@
 
 #include "libcore/decoding/score.hpp"
 #include "libcore/models/model_checks.hpp"
+#include "libcore/models/naive_transformer.hpp"
 #include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
 #include "libcore/tensor/context.hpp"
@@ -98,6 +99,74 @@ TEST_CASE("memory: with all earlier positions in it, windows have the states of 
   }
 }
 
+namespace {
+
+// The states of a text that is read in windows of `time` tokens equal those of
+// the equations, which see `window` tokens back at most.
+void check_equations(const models::Decoder& model, Index time, Index most, Index window) {
+  models::DecoderConfig config = *model.config().as<models::DecoderConfig>();
+  models::EarlierStates states{.window = window};
+  if (config.window == 0 || (window > 0 && window < config.window)) config.window = window;
+  const NaiveTransformer naive(model, "decoder", config);
+  const TokenIds ids = some_ids(batch, text_time, vocab);
+  std::vector<std::vector<Rows>> kept(static_cast<std::size_t>(batch));
+  for (Index begin = 0; begin < text_time; begin += time) {
+    const Index count = std::min(time, text_time - begin);
+    const models::Continued continued = models::hidden_after(model, window_of(ids, begin, count), states, most);
+    for (Index row = 0; row < batch; ++row) {
+      const auto from = ids.ids.begin() + row * text_time + begin;
+      const Rows expected = naive.continue_text({from, from + count}, kept[static_cast<std::size_t>(row)],
+                                                static_cast<std::size_t>(most));
+      CHECK(difference(continued.hidden.value().narrowed(0, row, 1), tensor_of({expected})) < 1e-10);
+    }
+    states = continued.states;
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "memory: with a window of the model's own, too, states are those of "
+    "the equations") {
+  for (const std::string& positions : relative) {
+    for (const auto& [window, memory] :
+         std::vector<std::pair<Index, Index>>{{0, 0}, {0, 4}, {4, 2}, {3, 3}, {5, 0}, {5, 4}}) {
+      CAPTURE(positions);
+      CAPTURE(window);
+      CAPTURE(memory);
+      models::DecoderConfig config = config_of(positions, "pre", memory);
+      config.window = window;
+      const models::Decoder model = stirred(config);
+      // As a whole, where every token sees no more than a memory holds.
+      models::DecoderConfig smaller = config;
+      if (window == 0 || (memory > 0 && memory < window)) smaller.window = memory;
+      const NaiveTransformer naive(model, "decoder", smaller);
+      const TokenIds ids = some_ids(batch, text_time, vocab);
+      const Tensor whole = model.hidden(ids).value();
+      const Tensor expected(Shape{batch, text_time, vocab});
+      for (Index row = 0; row < batch; ++row) {
+        std::vector<Rows> kept;
+        const auto from = ids.ids.begin() + row * text_time;
+        const Rows states = naive.continue_text({from, from + text_time}, kept, 0);
+        CHECK(difference(whole.narrowed(0, row, 1), tensor_of({states})) < 1e-10);
+        for (Index t = 0; t < text_time; ++t) {
+          const std::vector<double> logits = naive.token_logits(states[static_cast<std::size_t>(t)]);
+          std::copy(logits.begin(), logits.end(), expected.data() + (row * text_time + t) * vocab);
+        }
+      }
+      const auto state = model.start({.batch = batch, .capacity = text_time});
+      for (const auto& added : std::vector<std::vector<Index>>{{3, 1}, {1, 1}, {1, 6}, {2, 1}, {5, 3}}) {
+        check_logits(model.step(next_ids(ids, state->seen(), added), added, *state), expected, {0, 1}, state->seen());
+      }
+      for (const Index time : {2, 5}) {
+        for (const Index most : {Index{0}, memory, Index{6}}) {
+          check_equations(model, time, most, 0);
+          check_equations(model, time, most, memory);
+        }
+      }
+    }
+  }
+}
 TEST_CASE("memory: every attention variant of decoders reads earlier positions as its own") {
   for (const AttentionVariant& variant : attention_variants()) {
     CAPTURE(variant.name);

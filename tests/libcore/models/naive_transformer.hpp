@@ -1,6 +1,7 @@
 // A transformer as the papers' equations read, in plain loops over the parameters of a model by name: for comparison.
 // Source: Vaswani et al. 2017 (attention, post-norm); Devlin et al. 2019 and Liu et al. 2019 (embeddings, the head of
-// masked tokens); Radford et al. 2019 (pre-norm, the last norm). SPEC 1.2, 1.3, 3.1, 3.3, 3.4, 4.2, 4.3.
+// masked tokens); Radford et al. 2019 (pre-norm, the last norm); Dai et al. 2019 (earlier states). Every attention
+// variant and scheme of positions. SPEC 1, 2, 3.1, 3.3, 3.4, 4.2, 4.3.
 #pragma once
 
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/attention/naive_self_attention.hpp"
 #include "libcore/models/model.hpp"
 
 namespace heddle::testing {
@@ -26,7 +28,11 @@ class NaiveTransformer {
     Matrix x;
     for (std::size_t t = 0; t < ids.size(); ++t) {
       Vector row = row_of(stack_ + "/embedding/token/weight", ids[t]);
-      row = sum(row, row_of(stack_ + "/embedding/position/weight", first_position + static_cast<Index>(t)));
+      const Index position = first_position + static_cast<Index>(t);
+      if (config_.positions == "sinusoidal") row = attention("", true).embed({row}, position)[0];
+      if (config_.positions.starts_with("learned")) {
+        row = sum(row, row_of(stack_ + "/embedding/position/weight", position));
+      }
       if (!segments.empty()) row = sum(row, row_of(stack_ + "/embedding/segment/weight", segments[t]));
       x.push_back(config_.embedding_norm ? norm(row, stack_ + "/embedding/norm") : row);
     }
@@ -36,15 +42,34 @@ class NaiveTransformer {
   // LN(x + Attention(x)), then LN(x + FFN(x)).
   Matrix post_norm_block(const Matrix& x, Index block) const {
     const std::string at = stack_ + "/" + std::to_string(block);
-    const Matrix h = each(sum(x, attend(x, at + "/attention", false)), at + "/attention_norm");
+    const Matrix h = each(sum(x, attend(x, x, at + "/attention", {})), at + "/attention_norm");
     return each(sum(h, feed(h, at + "/feed_forward")), at + "/feed_forward_norm");
   }
 
-  // x + Attention(LN x), then x + FFN(LN x); no token sees later ones.
-  Matrix pre_norm_block(const Matrix& x, Index block) const {
+  // x + Attention(LN x), then x + FFN(LN x); no token sees later ones, and all see `earlier` states.
+  Matrix pre_norm_block(const Matrix& x, Index block, const Matrix& earlier = {}) const {
     const std::string at = stack_ + "/" + std::to_string(block);
-    const Matrix h = sum(x, attend(each(x, at + "/attention_norm"), at + "/attention", true));
+    Matrix seen = earlier;
+    seen.insert(seen.end(), x.begin(), x.end());
+    const Mask mask{.causal = true, .query_offsets = {static_cast<Index>(earlier.size())}};
+    const Matrix h =
+        sum(x, attend(each(x, at + "/attention_norm"), each(seen, at + "/attention_norm"), at + "/attention", mask));
     return sum(h, feed(each(h, at + "/feed_forward_norm"), at + "/feed_forward"));
+  }
+
+  // The last states of a pre-norm decoder for tokens that continue a text, of
+  // which the inputs of each layer are kept, `most` positions at most.
+  Matrix continue_text(const std::vector<TokenId>& ids, std::vector<Matrix>& kept, std::size_t most) const {
+    Matrix x = embed(ids, {}, 0);
+    kept.resize(static_cast<std::size_t>(config_.layers));
+    for (Index block = 0; block < config_.layers; ++block) {
+      Matrix& earlier = kept[static_cast<std::size_t>(block)];
+      const Matrix next = pre_norm_block(x, block, earlier);
+      earlier.insert(earlier.end(), x.begin(), x.end());
+      if (earlier.size() > most) earlier.erase(earlier.begin(), earlier.end() - static_cast<std::ptrdiff_t>(most));
+      x = next;
+    }
+    return each(x, stack_ + "/norm");
   }
 
   Matrix each(Matrix x, const std::string& norm_name) const {
@@ -124,34 +149,18 @@ class NaiveTransformer {
     }
     return y;
   }
-  // softmax(Q K^T / sqrt(width of a head)) V, head by head, then the output matrix.
-  Matrix attend(const Matrix& x, const std::string& name, bool causal) const {
-    const auto heads = static_cast<std::size_t>(config_.heads), size = x[0].size() / heads;
-    Matrix q, k, v, y;
-    for (const Vector& row : x) {
-      q.push_back(linear(row, name + "/query"));
-      k.push_back(linear(row, name + "/key"));
-      v.push_back(linear(row, name + "/value"));
-    }
-    for (std::size_t t = 0; t < x.size(); ++t) {
-      Vector mixed(x[0].size(), 0.0);
-      for (std::size_t head = 0; head < heads; ++head) {
-        const std::size_t begin = head * size, end = begin + size, keys = causal ? t + 1 : x.size();
-        Vector weights;
-        double total = 0;
-        for (std::size_t s = 0; s < keys; ++s) {
-          double score = 0;
-          for (std::size_t i = begin; i < end; ++i) score += q[t][i] * k[s][i];
-          weights.push_back(std::exp(score / std::sqrt(static_cast<double>(size))));
-          total += weights.back();
-        }
-        for (std::size_t s = 0; s < keys; ++s) {
-          for (std::size_t i = begin; i < end; ++i) mixed[i] += weights[s] / total * v[s][i];
-        }
-      }
-      y.push_back(linear(mixed, name + "/output"));
-    }
-    return y;
+  NaiveSelfAttention attention(const std::string& layer, bool causal) const {
+    return {.parameters = model_.parameters(),
+            .layer = layer,
+            .embedding = stack_ + "/embedding/position",
+            .variant = config_.attention,
+            .positions = config_.positions,
+            .shape = config_.head_shape(),
+            .causal = causal};
+  }
+  Matrix attend(const Matrix& x, const Matrix& seen, const std::string& name, Mask mask) const {
+    mask.window = config_.window;
+    return attention(name, mask.causal)(x, seen, {.mask = mask});
   }
 
   const models::Model& model_;

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 
 #include "libcore/ops/concatenate.hpp"
 #include "support/gradient_check.hpp"
@@ -296,4 +298,91 @@ TEST_CASE("recurrent: shapes that do not fit are refused") {
   CHECK_THROWS_AS(
       ops::recurrent(cell, input, {weight}, {.start = {Variable(Tensor({cell_batch, cell_width + 1}, Real(0)))}}),
       ShapeError);
+}
+
+namespace {
+
+// The rows of the first `batched` inputs are computed each for itself; of the others, all rows have the same.
+using RowOperation = std::function<Variable(const std::vector<Variable>& inputs, Index first)>;
+
+// Output and gradients of a batch are those of its rows alone, one after the other.
+void check_rows_alone(const RowOperation& operation, const std::vector<Tensor>& inputs, std::size_t batched) {
+  std::vector<Variable> together;
+  for (const Tensor& input : inputs) together.push_back(leaf(input.copy()));
+  std::optional<Recording> recording(std::in_place);
+  const Variable y = operation(together, 0);
+  const Tensor weights = sum_weights(y.shape());
+  recording->backward(weighted_sum(y, weights));
+  recording.reset();
+  std::vector<Variable> shared;
+  for (const Tensor& input : inputs) shared.push_back(leaf(input.copy()));
+  for (Index row = 0; row < inputs[0].shape()[0]; ++row) {
+    CAPTURE(row);
+    std::vector<Variable> alone = shared;
+    for (std::size_t i = 0; i < batched; ++i) alone[i] = leaf(inputs[i].narrowed(0, row, 1).copy());
+    recording.emplace();
+    const Variable one = operation(alone, row);
+    CHECK(difference(y.value().narrowed(0, row, 1), one.value()) < by_precision(1e-12, 1e-5));
+    recording->backward(weighted_sum(one, weights.narrowed(0, row, 1).copy()));
+    recording.reset();
+    for (std::size_t i = 0; i < batched; ++i) {
+      CHECK(difference(together[i].gradient()->tensor().narrowed(0, row, 1), alone[i].gradient()->tensor()) <
+            by_precision(1e-12, 1e-5));
+    }
+  }
+  for (std::size_t i = batched; i < inputs.size(); ++i) {
+    CHECK(relative_difference(together[i].gradient()->tensor(), shared[i].gradient()->tensor()) <
+          by_precision(1e-12, 1e-5));
+  }
+}
+
+}  // namespace
+
+// A task takes 16 rows through all times, 4 rows of a step, and 64 columns of a sum.
+TEST_CASE("recurrent: each row of a large batch is what it is alone, and so are its gradients, in wide cells, too") {
+  for (const ops::Cell& cell : ops::cells()) {
+    for (const auto& [rows, width] : std::vector<std::pair<Index, Index>>{{17, 3}, {35, 2}, {3, 65}}) {
+      CAPTURE(std::string(cell.name));
+      CAPTURE(rows);
+      std::vector<Index> lengths;
+      for (Index row = 0; row < rows; ++row) lengths.push_back(1 + row * 7 % 3);
+      std::vector<Tensor> states, inputs{normal_tensor({rows, 3, cell.gates * width}, 1)};
+      for (Index part = 0; part < cell.states; ++part) {
+        states.push_back(normal_tensor({rows, width}, 4 + static_cast<std::uint64_t>(part)));
+      }
+      inputs.insert(inputs.end(), states.begin(), states.end());
+      inputs.push_back(normal_tensor({cell.gates * width, width}, 2, 0.3));
+      inputs.push_back(normal_tensor({width}, 3));
+      const std::size_t parts = states.size();
+      for (const bool reverse : {false, true}) {
+        check_rows_alone(
+            [&](const std::vector<Variable>& given, Index first) {
+              const Index count = given[0].shape()[0];
+              const auto states_of = given.begin() + 1;
+              ops::RecurrentResult result = ops::recurrent(
+                  cell, given[0], {given[parts + 1], cell.recurrent_bias ? given[parts + 2] : Variable()},
+                  {{lengths.begin() + first, lengths.begin() + first + count},
+                   reverse,
+                   {states_of, states_of + static_cast<std::ptrdiff_t>(parts)}});
+              result.last.insert(result.last.begin(), view(result.hidden, [](const Tensor& t) {
+                                   return t.reshaped({t.shape()[0], t.shape()[1] * t.shape()[2]});
+                                 }));
+              return ops::concatenate(result.last, 1);
+            },
+            cell.recurrent_bias ? inputs : std::vector<Tensor>(inputs.begin(), inputs.end() - 1), parts + 1);
+      }
+      std::vector<Tensor> of_step{normal_tensor({rows, cell.gates * width}, 5),
+                                  normal_tensor({rows, cell.gates * width}, 6)};
+      of_step.insert(of_step.end(), states.begin(), states.end());
+      if (cell.recurrent_bias) of_step.push_back(normal_tensor({width}, 7));
+      check_rows_alone(
+          [&](const std::vector<Variable>& given, Index) {
+            const auto begin = given.begin() + 2, end = begin + static_cast<std::ptrdiff_t>(parts);
+            return ops::concatenate(ops::recurrent_step(cell, given[0], given[1],
+                                                        cell.recurrent_bias ? given.back() : Variable(), {begin, end}),
+                                    1);
+          },
+          of_step, parts + 2);
+    }
+  }
 }

@@ -36,7 +36,8 @@ Oracle naive_rotation(const Shape& shape, ops::Pairing pairing, const std::vecto
 }  // namespace
 
 TEST_CASE("rotation: gradients and oracle, in either pairing, from any start") {
-  for (const Shape& shape : {Shape{1, 1, 1, 2}, Shape{2, 3, 5, 6}, Shape{3, 2, 4, 64}}) {
+  for (const Shape& shape :
+       {Shape{1, 1, 1, 2}, Shape{2, 3, 5, 6}, Shape{3, 2, 4, 64}, Shape{3, 1, 2, 130}, Shape{3, 1, 1, 258}}) {
     CAPTURE(shape);
     std::vector<Index> starts;
     for (Index batch = 0; batch < shape[0]; ++batch) starts.push_back(3 * (2 - batch));

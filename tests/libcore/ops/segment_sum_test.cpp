@@ -7,14 +7,26 @@
 using namespace heddle;
 using namespace heddle::testing;
 
-TEST_CASE("segment_sum: gradients and oracle, with empty segments") {
+// Of these, every fifth segment is empty.
+TEST_CASE("segment_sum: gradients and oracle, with empty segments and with more of them than a task takes") {
+  Index count = 0;
+  SUBCASE("few") {
+    count = 4;
+  }
+  SUBCASE("as many as a task takes, and one more") {
+    count = 17;
+  }
+  SUBCASE("those of several tasks") {
+    count = 50;
+  }
   ops::Segments segments;
-  segments.close(0, Real(3));
-  segments.close(2, Real(0.5));
-  segments.close(2, Real(1));
-  segments.close(7, Real(-2));
+  Index rows = 0;
+  for (Index s = 0; s < count; ++s) {
+    rows += s * 3 % 5;
+    segments.close(rows, static_cast<Real>(s % 7) - Real(2.5));
+  }
   constexpr std::size_t width = 3;
-  const Tensor x = normal_tensor({7, width}, 1);
+  const Tensor x = normal_tensor({rows, width}, 1);
   const Operation operation = [&](const auto& in) { return ops::segment_sum(in[0], segments); };
   const Oracle oracle = [&](const auto& in) {
     std::vector<double> y;
