@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 
 namespace heddle::formats {
 
@@ -111,6 +112,7 @@ std::string read_text(const std::string& path) {
                    " are read");
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   text.resize(file.read_at(0, text.data(), text.size()));
+  text.erase(0, text.size() - without_byte_order_mark(text).size());
   return text;
 }
 

@@ -44,7 +44,8 @@ class Descriptor {
 // would replace that file.
 std::optional<int> named_descriptor(const std::string& path);
 
-// A whole vocabulary or settings file. Throws DataError as above, and for more than a gigabyte.
+// A whole vocabulary or settings file, without a byte order mark. Throws DataError as above, and for more than a
+// gigabyte.
 std::string read_text(const std::string& path);
 
 }  // namespace heddle::formats

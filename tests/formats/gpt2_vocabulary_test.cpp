@@ -77,15 +77,17 @@ TEST_CASE("gpt2 vocabulary: German lines") {
                            data + "/golden/verified/multi30k-val.de.gpt2.ids.txt") == 1014);
 }
 
-TEST_CASE("gpt2 vocabulary: either naming of the files") {
-  for (const auto& [pieces, merges] : {std::pair("vocab.json", "merges.txt"), std::pair("encoder.json", "vocab.bpe")}) {
+TEST_CASE("gpt2 vocabulary: either naming of the files, with a byte order mark, too") {
+  for (const auto& [pieces, merges, mark] : {std::tuple("vocab.json", "merges.txt", std::string()),
+                                             {"encoder.json", "vocab.bpe", ""},
+                                             {"vocab.json", "merges.txt", "\xef\xbb\xbf"}}) {
     const TemporaryFolder folder;
     const std::string path = folder.path().string();
     CHECK(gpt2_vocabulary_files(path).empty());
     CHECK(contains(message_of([&] { read_gpt2_vocabulary(path); }), "not a GPT-2 vocabulary"));
-    write_bytes(folder.file(pieces), small_pieces().dump());
+    write_bytes(folder.file(pieces), mark + small_pieces().dump());
     CHECK(gpt2_vocabulary_files(path).empty());
-    write_bytes(folder.file(merges), "#version: 0.2\nt h\r\nth e\n\n");
+    write_bytes(folder.file(merges), mark + "#version: 0.2\nt h\r\n\r\nth e\n\n");
     CHECK_FALSE(gpt2_vocabulary_files(path).empty());
     const text::Tokenizer tokenizer(read_gpt2_vocabulary(path));
     CHECK(tokenizer.encode("the th<|endoftext|>") == std::vector<TokenId>{257, ' ', 256, 258});

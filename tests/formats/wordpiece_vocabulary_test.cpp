@@ -39,9 +39,13 @@ TEST_CASE("wordpiece vocabulary: 1,014 German lines") {
 TEST_CASE("wordpiece vocabulary: capital letters make it cased") {
   CHECK(read_vocabulary("[UNK]\na\n##b\n").lowercase);
   CHECK_FALSE(read_vocabulary("[UNK]\na\n##B\n").lowercase);
-  const text::TokenizerModel model = read_vocabulary("[PAD]\r\n[UNK]\r\na\r\n");
-  CHECK(model.pieces == std::vector<std::string>{"[PAD]", "[UNK]", "a"});
-  CHECK(model.special_tokens == std::vector<Index>{0, 1});
+  for (const std::string content : {"[PAD]\r\n[UNK]\r\na\r\n", "\xef\xbb\xbf[PAD]\n[UNK]\na", "[PAD]\n[UNK]\r\na"}) {
+    CAPTURE(content);
+    const text::TokenizerModel model = read_vocabulary(content);
+    CHECK(model.pieces == std::vector<std::string>{"[PAD]", "[UNK]", "a"});
+    CHECK(model.special_tokens == std::vector<Index>{0, 1});
+    CHECK(model.padding == 0);
+  }
 }
 
 TEST_CASE("wordpiece vocabulary: what is wrong is named") {
