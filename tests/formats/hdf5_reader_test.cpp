@@ -1,6 +1,7 @@
 // Heddle's own reader of HDF5: it reads whatever the library writes for heddle, says what it does not read, and neither
 // work nor memory grow beyond the file.
 #include <time.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
@@ -176,6 +177,139 @@ TEST_CASE("HDF5 reader: chunks of every part of their index, compressed and not"
       CHECK(found == values);
     }
   }
+}
+
+namespace {
+
+// The bytes of elements as the filters leave them: shuffled, then deflated, each unless its bit in the mask is set.
+std::string filtered(const std::string& elements, std::size_t width, unsigned mask) {
+  std::string bytes = elements;
+  const std::size_t count = elements.size() / width;
+  for (std::size_t i = 0; (mask & 1) == 0 && i < elements.size(); ++i) {
+    bytes[i % width * count + i / width] = elements[i];
+  }
+  if ((mask & 2) != 0) return bytes;
+  uLongf size = ::compressBound(bytes.size());
+  std::string small(size, '\0');
+  REQUIRE(::compress(reinterpret_cast<Bytef*>(small.data()), &size, reinterpret_cast<const Bytef*>(bytes.data()),
+                     bytes.size()) == Z_OK);
+  return small.substr(0, size);
+}
+
+}  // namespace
+
+TEST_CASE("HDF5 reader: chunks that were stored without one of their filters, or without all of them") {
+  const TemporaryFolder folder;
+  constexpr std::size_t rows = 23, chunk = 5;
+  std::vector<std::int64_t> values(rows);
+  for (std::size_t i = 0; i < rows; ++i) values[i] = static_cast<std::int64_t>(i * i) - 70;
+  for (const bool shuffles : {true, false}) {
+    CAPTURE(shuffles);
+    const std::string path = written_file(folder, [](const hdf5::OutputGroup&) {});
+    change_by_library(path, [&](hid_t file) {
+      const hsize_t extent = rows, unlimited = H5S_UNLIMITED, size = chunk;
+      const hid_t space = H5Screate_simple(1, &extent, &unlimited), properties = H5Pcreate(H5P_DATASET_CREATE);
+      H5Pset_chunk(properties, 1, &size);
+      if (shuffles) H5Pset_shuffle(properties);
+      H5Pset_deflate(properties, 6);
+      const hid_t data = H5Dcreate2(file, "data", H5T_STD_I64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+      for (hsize_t first = 0; first < rows; first += chunk) {
+        std::vector<std::int64_t> part(chunk, 0);
+        std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(first), std::min<hsize_t>(chunk, rows - first),
+                    part.begin());
+        const std::string elements(reinterpret_cast<const char*>(part.data()), sizeof(std::int64_t) * chunk);
+        // Of two filters, bit 0 is for the first; of one alone, for that one.
+        const auto number = static_cast<unsigned>(first / chunk), mask = shuffles ? number % 4 : number % 2;
+        const std::string bytes = filtered(elements, sizeof(std::int64_t), shuffles ? mask : 1 + 2 * mask);
+        REQUIRE(H5Dwrite_chunk(data, H5P_DEFAULT, mask, &first, bytes.size(), bytes.data()) >= 0);
+      }
+      H5Dclose(data);
+    });
+    read_alike(path);
+    const InputFile file(path);
+    const hdf5::Dataset data = file.root().dataset("data");
+    for (Index first = 0; first < static_cast<Index>(rows); ++first) {
+      std::vector<std::int64_t> found(rows - static_cast<std::size_t>(first));
+      data.read(first, std::ssize(found), std::span(found));
+      CHECK(std::equal(found.begin(), found.end(), values.begin() + first));
+    }
+  }
+}
+
+TEST_CASE("HDF5 reader: what other programs may write is read, or refused by name, and read with trust") {
+  const TemporaryFolder folder;
+  const std::vector<std::int64_t> values{5, -1, 7, 7, 0, 3};
+  const std::vector<float> floats{1, -2.5F, 0.25F, 3, 8, -9};
+  const std::string own = written_file(folder, [](const hdf5::OutputGroup&) {}), path = folder.file("other.h5");
+  // The oldest structures that the library writes: another superblock, groups and headers of objects.
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+  const hid_t from = H5Fopen(own.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  const hid_t root = H5Gopen2(from, "/", H5P_DEFAULT);
+  for (const char* name : {"format", "kind", "format_version", "created_by", "created_at", "command_line"}) {
+    if (H5Aexists(root, name) <= 0) continue;
+    const hid_t attribute = H5Aopen(root, name, H5P_DEFAULT), type = H5Aget_type(attribute);
+    std::string value(H5Tget_size(type), '\0');
+    H5Aread(attribute, type, value.data());
+    const hid_t copy = H5Acreate2(file, name, type, H5Aget_space(attribute), H5P_DEFAULT, H5P_DEFAULT);
+    H5Awrite(copy, type, value.data());
+    H5Aclose(copy);
+  }
+  H5Ocopy(from, "provenance", file, "provenance", H5P_DEFAULT, H5P_DEFAULT);
+  const auto add = [&](const char* name, hid_t stored, hid_t given, hid_t properties, const void* elements) {
+    const hsize_t six = 6, most = H5S_UNLIMITED;
+    const bool grows = H5Pget_layout(properties) == H5D_CHUNKED;
+    const hid_t space = H5Screate_simple(1, &six, grows ? &most : nullptr);
+    const hid_t data = H5Dcreate2(file, name, stored, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    REQUIRE(H5Dwrite(data, given, H5S_ALL, H5S_ALL, H5P_DEFAULT, elements) >= 0);
+    H5Dclose(data);
+  };
+  const auto layout = [](H5D_layout_t kind, hsize_t chunk) {
+    const hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_layout(properties, kind);
+    if (chunk > 0) H5Pset_chunk(properties, 1, &chunk);
+    return properties;
+  };
+  add("contiguous", H5T_STD_I64LE, H5T_NATIVE_INT64, layout(H5D_CONTIGUOUS, 0), values.data());
+  add("compact", H5T_STD_I64LE, H5T_NATIVE_INT64, layout(H5D_COMPACT, 0), values.data());
+  add("chunked", H5T_STD_I64LE, H5T_NATIVE_INT64, layout(H5D_CHUNKED, 4), values.data());
+  add("floats", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, layout(H5D_CHUNKED, 1), floats.data());
+  add("big", H5T_STD_I64BE, H5T_NATIVE_INT64, layout(H5D_CONTIGUOUS, 0), values.data());
+  add("short", H5T_STD_I16LE, H5T_NATIVE_INT64, layout(H5D_CONTIGUOUS, 0), values.data());
+  const hid_t checked = layout(H5D_CHUNKED, 2);
+  H5Pset_fletcher32(checked);
+  add("checked", H5T_STD_I64LE, H5T_NATIVE_INT64, checked, values.data());
+  // The second chunk was never written: its elements have the fill value.
+  const hid_t sparse = layout(H5D_CHUNKED, 3);
+  const hsize_t six = 6, most = H5S_UNLIMITED, first = 0, three = 3;
+  const hid_t space = H5Screate_simple(1, &six, &most), memory = H5Screate_simple(1, &three, nullptr);
+  const std::int64_t fill = 11;
+  H5Pset_fill_value(sparse, H5T_NATIVE_INT64, &fill);
+  const hid_t data = H5Dcreate2(file, "sparse", H5T_STD_I64LE, space, H5P_DEFAULT, sparse, H5P_DEFAULT);
+  H5Sselect_hyperslab(space, H5S_SELECT_SET, &first, nullptr, &three, nullptr);
+  H5Dwrite(data, H5T_NATIVE_INT64, memory, space, H5P_DEFAULT, values.data());
+  H5Dclose(data);
+  H5Gclose(root);
+  H5Fclose(from);
+  H5Fclose(file);
+
+  CHECK(contains(message_of([&] { InputFile refused(path); }), "has a superblock of version 0"));
+  const Trust trust;
+  const InputFile trusted(path);
+  const auto numbers = [&](const char* name) {
+    std::vector<std::int64_t> found(6);
+    trusted.root().dataset(name).read(std::span(found));
+    return found;
+  };
+  CHECK(numbers("contiguous") == values);
+  CHECK(numbers("chunked") == values);
+  CHECK(numbers("sparse") == std::vector<std::int64_t>{5, -1, 7, 11, 11, 11});
+  std::vector<float> found(6);
+  trusted.root().dataset("floats").read(std::span(found));
+  CHECK(found == floats);
+  CHECK(contains(message_of([&] { numbers("compact"); }), "/compact: stored in a way that heddle does not use"));
+  CHECK(contains(message_of([&] { numbers("big"); }), "/big: elements of a type that heddle does not support"));
+  CHECK(contains(message_of([&] { numbers("short"); }), "/short: elements of a type that heddle does not support"));
+  CHECK(contains(message_of([&] { numbers("checked"); }), "/checked: stored with a filter that heddle does not use"));
 }
 
 TEST_CASE("HDF5 reader: rows that begin and end within chunks, which compress and which do not") {

@@ -110,6 +110,60 @@ TEST_CASE("safetensors: all types of weights, wherever they lie") {
   CHECK(contains(message_of([&] { to_tensor(tensors[1]); }), "'odd': has type U8, which is not supported for weights"));
 }
 
+namespace {
+
+// A tensor as its entry of a header says it, of 4-byte elements from `begin` on.
+struct Entry {
+  std::string name, shape;
+  Index begin, count;
+  std::string text() const {
+    return " \"" + name + "\" :{\"data_offsets\":[" + std::to_string(4 * begin) + " ," +
+           std::to_string(4 * (begin + count)) + "],\"shape\":" + shape + ",\"dtype\":\"F32\"}";
+  }
+};
+
+}  // namespace
+
+// Other writers order headers by name, by size or not at all.
+TEST_CASE("safetensors: entries in any order, and empty tensors before, after and between others") {
+  const std::vector<Entry> entries{{"none", "[0]", 0, 0},           {"z", "[2]", 0, 2},     {"nothing", "[3, 0]", 2, 0},
+                                   {"also nothing", "[0,7]", 2, 0}, {"a", "[ 1,3 ]", 2, 3}, {"m", "[]", 5, 1},
+                                   {"end", "[2,0,2]", 6, 0}};
+  std::vector<float> numbers(6);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i) - 2;
+  const RandomStream stream(3, random_site("orders"));
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    std::vector<Entry> order;
+    for (const Entry& entry : entries) {
+      order.insert(
+          order.begin() + static_cast<std::ptrdiff_t>(stream.below(100 * seed + order.size(), order.size() + 1)),
+          entry);
+    }
+    const std::string metadata = R"("__metadata__":{"format":"pt"})";
+    std::string header = seed % 3 == 0 ? "{" + metadata + "," : seed % 3 == 1 ? "{\n " : "{";
+    for (const Entry& entry : order) header += (&entry == &order.front() ? "" : ",") + entry.text();
+    header += (seed % 3 == 2 ? "," + metadata : "") + "}" + std::string(seed % 5, ' ');
+    CAPTURE(header);
+    const TemporaryFolder folder;
+    write_bytes(folder.file("x.safetensors"), with_header(header, bytes_of(numbers)));
+    const std::vector<Safetensor> tensors = read_safetensors(folder.file("x.safetensors"));
+    REQUIRE(tensors.size() == entries.size());
+    for (const Entry& entry : entries) {
+      const auto found = std::ranges::find(tensors, entry.name, &Safetensor::name);
+      REQUIRE(found != tensors.end());
+      const auto begin = numbers.begin() + entry.begin;
+      CHECK(to_tensor(*found).elements() == std::vector<float>(begin, begin + entry.count));
+    }
+    for (std::size_t i = 1; i < tensors.size(); ++i)
+      CHECK(tensors[i - 1].elements.data() <= tensors[i].elements.data());
+  }
+  // All of them empty, and none at all.
+  CHECK(safetensors_problem(with_header(R"({"b":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},)"
+                                        R"("a":{"dtype":"I64","shape":[0,2],"data_offsets":[0,0]}})"))
+            .find("I64") != std::string::npos);
+  CHECK(safetensors_problem(with_header("{}   ")).empty());
+}
+
 TEST_CASE("safetensors: what is written is read, aligned, and the same bytes every time") {
   const TemporaryFolder folder;
   const Tensor matrix = random_tensor({3, 5}, 1), vector = random_tensor({7}, 2);
