@@ -2,7 +2,9 @@
 #pragma once
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +18,8 @@
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "support/patience.hpp"
 
 namespace heddle::testing {
 
@@ -73,9 +77,32 @@ struct Outcome {
   std::string err;
 };
 
+// The process and those that it started, as far as their parents live.
+inline void kill_with_children(pid_t process) {
+  ::kill(process, SIGSTOP);  // it starts no more
+  const std::string id = std::to_string(process);
+  std::ifstream children("/proc/" + id + "/task/" + id + "/children");
+  for (pid_t child = 0; children >> child;) kill_with_children(child);
+  ::kill(process, SIGKILL);
+}
+
+// Its status as waitpid() has it. Throws where it does not end in time, after killing it: a test that waits for what
+// never comes must not wait for ever.
+inline int status_in_time(pid_t process, int seconds, const std::string& command) {
+  const auto handle = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+  pollfd end{handle, POLLIN, 0};
+  const bool is_late = handle >= 0 && ::poll(&end, 1, 1000 * seconds) == 0;
+  if (handle >= 0) ::close(handle);
+  if (is_late) kill_with_children(process);
+  int status = -1;
+  if (::waitpid(process, &status, 0) != process) throw std::runtime_error("cannot wait for bash");
+  if (is_late) throw std::runtime_error("has not ended in " + std::to_string(seconds) + " seconds: " + command);
+  return status;
+}
+
 // Runs bash with these arguments, and returns its status as waitpid() has it. Signals have their own effects there,
 // though whoever started the test may have them ignored, as nohup does SIGHUP.
-inline int run_bash(std::vector<std::string> arguments, const std::string& out, const std::string& err) {
+inline int run_bash(std::vector<std::string> arguments, const std::string& out, const std::string& err, int seconds) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&files);
@@ -94,17 +121,16 @@ inline int run_bash(std::vector<std::string> arguments, const std::string& out, 
   for (std::string& argument : arguments) words.push_back(argument.data());
   words.push_back(nullptr);
   pid_t process = -1;
-  int status = -1;
   const bool started = posix_spawnp(&process, "bash", &files, &attributes, words.data(), environ) == 0;
   posix_spawn_file_actions_destroy(&files);
   posix_spawnattr_destroy(&attributes);
-  if (!started || waitpid(process, &status, 0) != process) throw std::runtime_error("cannot run bash");
-  return status;
+  if (!started) throw std::runtime_error("cannot run bash");
+  return status_in_time(process, seconds, arguments.back());
 }
 
 // The command goes to bash, with an empty standard input unless it says otherwise. As one argument: then bash becomes
 // its last command, where it can, which saves a process.
-inline Outcome run_command(const std::string& command) {
+inline Outcome run_command(const std::string& command, int seconds = patient_seconds(120)) {
   constexpr std::size_t longest_argument = 100'000;
   const TemporaryFolder folder;
   std::vector<std::string> arguments{"-c", command};
@@ -112,7 +138,7 @@ inline Outcome run_command(const std::string& command) {
     write_file(folder / "command", command + "\n");
     arguments = {folder / "command"};
   }
-  const int status = run_bash(std::move(arguments), folder / "out", folder / "err");
+  const int status = run_bash(std::move(arguments), folder / "out", folder / "err", seconds);
   return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), read_file(folder / "out"),
           read_file(folder / "err")};
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <sstream>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -334,4 +335,17 @@ TEST_CASE("progress: durations") {
   CHECK(heddle::cli::duration_text(59.6) == "1:00");
   CHECK(heddle::cli::duration_text(11220) == "3:07:00");
   CHECK(heddle::cli::duration_text(2 * 86400 + 11220) == "2d 03:07");
+}
+
+TEST_CASE("deadlines: a command that does not end is ended with what it has started, and one that never comes too") {
+  const TemporaryFolder folder;
+  const std::string child = folder / "child";
+  CHECK_THROWS_WITH_AS(run_command("sleep 1000 & echo $! > " + child + "; wait", 1),
+                       doctest::Contains("has not ended in 1 seconds: sleep 1000 & echo"), std::runtime_error);
+  const std::string is_over =
+      "! kill -0 $(cat " + child + ") 2> /dev/null || grep -q '^State:.Z' /proc/$(cat " + child + ")/status";
+  CHECK(run_command(is_over).status == 0);
+  const Outcome never = run_command("HEDDLE_TEST_PATIENCE=0; " + watching + "sleep 1000 & await $! false");
+  CHECK(never.status == 98);
+  CHECK(never.err == "never: false\n");
 }

@@ -8,11 +8,11 @@
 namespace heddle::testing {
 
 // Shell functions. `await PROCESS CONDITION` waits until the condition, a shell command, holds; the script ends with 99
-// when the process ends before, and with 98 when nothing has come of it for ten minutes.
+// when the process ends before, and with 98 when nothing has come of it for a minute (times HEDDLE_TEST_PATIENCE).
 inline const std::string watching = R"sh(
 await() {
-  local turn
-  for ((turn = 0; turn < 60000; ++turn)); do
+  local end=$((SECONDS + 60 * ${HEDDLE_TEST_PATIENCE:-1}))
+  while ((SECONDS < end)); do
     if eval "$2"; then return; fi
     if ! kill -0 "$1" 2> /dev/null; then
       if eval "$2"; then return; fi
