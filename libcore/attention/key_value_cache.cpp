@@ -41,11 +41,13 @@ KeyValueCache::KeyValueCache(Index batch, Index capacity, HeadShape shape, DType
 }
 
 void KeyValueCache::append(const Tensor& key, const Tensor& value, const StepRows& rows, Index window) {
+  for (std::size_t b = 0; b < rows.seen.size(); ++b) {
+    check<ShapeError>(rows.seen[b] + rows.added[b] <= capacity_, "a cache of ", capacity_, " positions is full");
+  }
   Index size = 0;
   for (std::size_t b = 0; b < rows.seen.size(); ++b) {
-    const Index end = end_.at(b) = rows.seen[b] + rows.added[b];
-    check<ShapeError>(end <= capacity_, "a cache of ", capacity_, " positions is full");
-    size = std::max(size, end - first_[b]);
+    end_.at(b) = rows.seen[b] + rows.added[b];
+    size = std::max(size, end_[b] - first_[b]);
   }
   if (size > keys_.shape()[2]) make_room(rows, window);
   parallel_for(key.shape()[0], [&](Index row) {
