@@ -68,3 +68,16 @@ TEST_CASE("embedding file: rows without end that take no space are refused at on
     CHECK(problems_of(path).size() == 1);
   }
 }
+
+// 4,096 rows are checked at once.
+TEST_CASE("embedding file: every row is checked, of more than are read at once") {
+  const TemporaryFolder folder;
+  for (const Index rows : {4095, 4096, 4097, 8193}) {
+    CAPTURE(rows);
+    const Tensor hidden({rows, 2});
+    for (Index i = 0; i < hidden.size(); ++i) hidden[i] = static_cast<Real>(i);
+    CHECK(problems_of(write_states(folder, {hidden, {}, {}, {}})).empty());
+    hidden[2 * rows - 1] = std::numeric_limits<Real>::quiet_NaN();
+    CHECK(problems_of(write_states(folder, {hidden, {}, {}, {}})).size() == 1);
+  }
+}

@@ -3,6 +3,7 @@
 
 #include "formats/archives/hdf5_archive.hpp"
 #include "formats/files.hpp"
+#include "formats/heddle/content.hpp"
 #include "formats/heddle/file.hpp"
 #include "formats/library.hpp"
 
@@ -158,4 +159,43 @@ TEST_CASE("files from strangers cannot reach outside themselves or claim more th
   CHECK(contains(message("../group"), "cannot name a part"));
   CHECK(contains(message_of([&] { read_column<std::string>(parts, "numbers"); }), "holds float64, not text"));
   CHECK(read_column<double>(parts, "numbers") == std::vector<double>{1, 2, 3});
+}
+
+namespace {
+
+// The checksum of a file with these bytes, in a chunked data set or not, and this attribute, made in either order.
+std::string content_of(const std::vector<std::int8_t>& bytes, Index chunk, double number, bool first) {
+  const TemporaryFolder folder;
+  {
+    OutputFile file(folder.file("x.h5"), FileKind::tensors);
+    const auto add_group = [&] { file.root().create_group("a group").set_attribute<double>("number", number); };
+    if (first) add_group();
+    hdf5::OutputDataset data = file.root().create_dataset(
+        "data", {.dtype = hdf5::DType::int8, .extents = {std::ssize(bytes)}, .chunk = chunk});
+    data.write(std::span<const std::int8_t>(bytes));
+    if (!first) add_group();
+    file.commit(start_provenance(first ? "one" : "two"));
+  }
+  return content_checksum(InputFile(folder.file("x.h5")));
+}
+
+}  // namespace
+
+// A megabyte is read at once.
+TEST_CASE("content of files: each byte counts, of more than are read at once, and neither storage nor order do") {
+  constexpr Index megabyte = Index{1} << 20;
+  for (const Index size : {Index{1}, megabyte - 1, megabyte, megabyte + 1, 2 * megabyte + 7}) {
+    CAPTURE(size);
+    std::vector<std::int8_t> bytes(static_cast<std::size_t>(size));
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::int8_t>(i * i % 127);
+    const std::string expected = content_of(bytes, 0, 0.5, true);
+    CHECK(content_of(bytes, 1000, 0.5, false) == expected);
+    CHECK(content_of(bytes, 0, 0.25, true) != expected);
+    for (const Index place : {Index{0}, size / 2, size - 1}) {
+      std::int8_t& byte = bytes[static_cast<std::size_t>(place)];
+      ++byte;
+      CHECK(content_of(bytes, 0, 0.5, true) != expected);
+      --byte;
+    }
+  }
 }

@@ -132,3 +132,21 @@ TEST_CASE("JSON: numbers are counts, or not") {
     CHECK_THROWS_AS(number(bad), DataError);
   }
 }
+
+TEST_CASE("JSON: members by name among many that begin alike, in any order; a repeated key wherever it comes again") {
+  std::vector<std::string> names{"", "\xc3\xa9"};
+  for (int i = 0; i < 60; ++i)
+    names.push_back(std::string(static_cast<std::size_t>(i * 7 % 5), 'a') + std::to_string(i * 37 % 60));
+  std::string text = "{";
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "\"" : ",\"") + names[i] + "\":" + std::to_string(i);
+  }
+  const JsonDocument document(text + "}", "x.json");
+  const JsonNode root(document);
+  REQUIRE(root.size() == names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) CHECK(root[names[i]].number() == static_cast<Index>(i));
+  for (const std::string& name : names) {
+    CHECK(contains(refusal(text + ",\"" + name + "\":[{}]}"), "repeats the key"));
+    CHECK(refusal(text + ",\"other\":{\"" + name + "\":1}}").empty());
+  }
+}

@@ -89,6 +89,19 @@ TEST_CASE("inspect diff: each weight's distance, and the weights of one file onl
   }
 }
 
+// 65,536 tokens are compared at once.
+TEST_CASE("inspect diff: the first token that differs, of more than are compared at once") {
+  const SmallCorpus corpus;
+  std::string text = repeated("abc", 50000);
+  write_file(corpus.path("one"), text);
+  text[131073] = 'x';
+  write_file(corpus.path("two"), text);
+  corpus.must(
+      "tokenize -q --train --model byte -o bytes.h5 train.txt; "
+      "for i in one two; do tokenize -q -t bytes.h5 -o $i.h5 $i; done");
+  CHECK(difference_of(corpus, "one.h5 two.h5")["first_token"] == 131073);
+}
+
 TEST_CASE("inspect diff: types of weights, tokenizers, adapters and token files") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 4" + tiny_model);

@@ -284,7 +284,20 @@ class Calculation {
  private:
   Numbers projected(const std::string& name, const Numbers& x) const {
     const std::string path = of_.layer + "/" + name;
-    return of_.parameters.find(path + "/weight") == nullptr ? x : linear(of_.parameters, path, x);
+    const Parameter* const weight = of_.parameters.find(path + "/weight");
+    if (weight == nullptr) return x;
+    return weight->value().rank() == 3 ? narrow(weight->value(), x) : linear(of_.parameters, path, x);
+  }
+  // Each head's part of x times a matrix [in, out] of its own.
+  static Numbers narrow(const Tensor& matrices, const Numbers& x) {
+    const Index heads = matrices.shape()[0], in = matrices.shape()[1], out = matrices.shape()[2];
+    Numbers y(static_cast<std::size_t>(heads * out), 0.0);
+    for (Index i = 0; i < heads * in; ++i) {
+      for (Index o = 0; o < out; ++o) {
+        y[static_cast<std::size_t>(i / in * out + o)] += x[static_cast<std::size_t>(i)] * matrices[i * out + o];
+      }
+    }
+    return y;
   }
   Index key_head(Index head) const { return head / (of_.shape.heads / of_.shape.kv_heads); }
   Numbers query(Index i, Index head) const {

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/base/error.hpp"
 #include "libcore/tensor/pool.hpp"
 #include "support/weighted_sum.hpp"
 
@@ -194,4 +196,47 @@ TEST_CASE("tape: leaves are watched once each and from the beginning") {
   CHECK_THROWS_AS(recording.watch_leaves({x.gradient().get(), x.gradient().get()}, [](std::size_t) {}), Error);
   (void)scaled(x, 2);
   CHECK_THROWS_AS(recording.watch_leaves({x.gradient().get()}, [](std::size_t) {}), Error);
+}
+
+TEST_CASE("tape: after an operation or what watches leaves has thrown, nothing is left and another recording works") {
+  for (const std::string failing : {"forward", "backward", "complete", ""}) {
+    CAPTURE(failing);
+    Parameters parameters(ParameterSource(1));
+    const Scope scope(parameters, "");
+    const Variable table = scope.parameter("table", {4, 2}, Initializer::ones(), Decay::no),
+                   x = scope.parameter("x", {2}, Initializer::ones(), Decay::no);
+    parameters.allocate_gradients();
+    // Adds the rows of a table, and fails in the midst of it.
+    const auto picked = [&](const std::vector<TokenId>& rows, bool fails) {
+      if (fails && failing == "forward") throw DataError("forward");
+      Tensor sum({2}, Real(0));
+      for (const TokenId row : rows) sum.add(table.value().narrowed(0, row, 1).copy().reshaped({2}));
+      return record(sum, {table}, [=, gradient = table.gradient(), &failing](const Tensor& dy) {
+        const Tensor to = gradient->adding_target(rows);
+        for (const TokenId row : rows) {
+          to.narrowed(0, row, 1).add(dy.reshaped({1, 2}));
+          if (fails && failing == "backward") throw DataError("backward");
+        }
+      });
+    };
+    const auto loss = [&](const std::vector<TokenId>& rows, bool fails) {
+      return weighted_sum(sum(scaled(x, 3), sum(picked(rows, fails), scaled(x, -1))), Tensor({2}, {1, 10}));
+    };
+    const std::size_t before = bytes_in_use();
+    const auto run = [&](const std::vector<TokenId>& rows, bool fails) {
+      Recording recording;
+      parameters.watch_gradients(recording, [&](const Parameter&) {
+        if (fails && failing == "complete") throw DataError("complete");
+      });
+      recording.backward(loss(rows, fails));
+    };
+    if (!failing.empty()) CHECK_THROWS_WITH_AS(run({2, 0, 2}, true), failing.c_str(), DataError);
+    CHECK(Recording::current() == nullptr);
+    parameters.clear_gradients();
+    CHECK(bytes_in_use() <= before + 64);
+    run({1, 2}, false);
+    CHECK(x.gradient()->tensor().elements() == std::vector<Real>{2, 20});
+    CHECK(table.gradient()->tensor().elements() == std::vector<Real>{0, 0, 1, 10, 1, 10, 0, 0});
+    CHECK(table.gradient()->rows() == std::vector<Index>{1, 2});
+  }
 }

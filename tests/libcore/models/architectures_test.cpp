@@ -171,6 +171,50 @@ TEST_CASE("architectures: step by step, with rows of different lengths, a genera
   }
 }
 
+TEST_CASE("architectures: after a step that was refused, a generator is as before it") {
+  int refused = 0;
+  for (const auto& small : small_models()) {
+    CAPTURE(small.name);
+    const auto model = stirred(small.config);
+    const auto* generator = model->as<models::Generator>();
+    if (generator == nullptr || model->as<models::TokenLoss>() == nullptr) continue;
+    const TokenIds ids = some_ids(2, 8, vocabulary);
+    const Tensor whole = (*head_of(*model))(vectors_of(*model).hidden(ids)).value();
+    const auto begin = [&] {
+      auto state = generator->start({2, 8});
+      generator->step(next_ids(ids, {0, 0}, {3, 2}), {3, 2}, *state);
+      return state;
+    };
+    struct Step {
+      TokenIds ids;
+      std::vector<Index> added;
+    };
+    TokenIds unknown(Shape{2, 1}, {1, static_cast<TokenId>(vocabulary)});
+    for (const Step& step : {Step{some_ids(2, 7, vocabulary), {1, 7}}, Step{some_ids(2, 7, vocabulary), {7, 1}},
+                             Step{some_ids(1, 1, vocabulary), {1}}, Step{some_ids(2, 1, vocabulary), {1, 0}},
+                             Step{some_ids(2, 1, vocabulary), {1, 2}}, Step{unknown, {1, 1}}}) {
+      const auto state = begin();
+      try {
+        generator->step(step.ids, step.added, *state);
+        continue;  // some may be of any length
+      } catch (const Error&) {
+        ++refused;
+      }
+      CHECK(state->seen() == std::vector<Index>{3, 2});
+      state->reorder({0, 1, 0});
+      const std::vector<Index> rows{0, 1, 0};
+      while (state->seen()[0] < 8) {
+        TokenIds next(Shape{3, 1});
+        std::vector<Index> seen = state->seen();
+        for (std::size_t i = 0; i < 3; ++i) next.ids[i] = ids.ids[static_cast<std::size_t>(8 * rows[i] + seen[i])];
+        const Tensor logits = generator->step(next, {1, 1, 1}, *state);
+        check_logits(logits, whole, rows, state->seen());
+      }
+    }
+  }
+  CHECK(refused > 12);
+}
+
 TEST_CASE("architectures: after reordering each row goes on as the row that it was, twice where that is taken twice") {
   for (const auto& small : small_models()) {
     CAPTURE(small.name);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include <cmath>
-#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,9 +25,15 @@ class NaiveTransformer {
 
   // LN(token + position + segment), or without the norm; positions count from `first_position`.
   Matrix embed(const std::vector<TokenId>& ids, const std::vector<TokenId>& segments, Index first_position) const {
+    const std::string own = stack_ + "/embedding/token/weight";
+    Matrix tokens;
+    for (const TokenId id : ids) tokens.push_back(row_of(has(own) ? own : "embedding/token/weight", id));
+    return embed_vectors(tokens, segments, first_position);
+  }
+  Matrix embed_vectors(const Matrix& vectors, const std::vector<TokenId>& segments, Index first_position = 0) const {
     Matrix x;
-    for (std::size_t t = 0; t < ids.size(); ++t) {
-      Vector row = row_of(stack_ + "/embedding/token/weight", ids[t]);
+    for (std::size_t t = 0; t < vectors.size(); ++t) {
+      Vector row = vectors[t];
       const Index position = first_position + static_cast<Index>(t);
       if (config_.positions == "sinusoidal") row = attention("", true).embed({row}, position)[0];
       if (config_.positions.starts_with("learned")) {
@@ -39,37 +45,66 @@ class NaiveTransformer {
     return x;
   }
 
-  // LN(x + Attention(x)), then LN(x + FFN(x)).
-  Matrix post_norm_block(const Matrix& x, Index block) const {
-    const std::string at = stack_ + "/" + std::to_string(block);
-    const Matrix h = each(sum(x, attend(x, x, at + "/attention", {})), at + "/attention_norm");
-    return each(sum(h, feed(h, at + "/feed_forward")), at + "/feed_forward_norm");
-  }
+  // What the states x of some positions see in a block.
+  struct Around {
+    Matrix seen;                      // the states of the positions that they attend to, perhaps their own
+    NaiveSelfAttention::Text text{};  // the model's window is added
+    Matrix source{};                  // the last states of another text; empty: the block has no cross-attention
+  };
 
-  // x + Attention(LN x), then x + FFN(LN x); no token sees later ones, and all see `earlier` states.
-  Matrix pre_norm_block(const Matrix& x, Index block, const Matrix& earlier = {}) const {
-    const std::string at = stack_ + "/" + std::to_string(block);
-    Matrix seen = earlier;
-    seen.insert(seen.end(), x.begin(), x.end());
-    const Mask mask{.causal = true, .query_offsets = {static_cast<Index>(earlier.size())}};
-    const Matrix h =
-        sum(x, attend(each(x, at + "/attention_norm"), each(seen, at + "/attention_norm"), at + "/attention", mask));
-    return sum(h, feed(each(h, at + "/feed_forward_norm"), at + "/feed_forward"));
-  }
-
-  // The last states of a pre-norm decoder for tokens that continue a text, of
-  // which the inputs of each layer are kept, `most` positions at most.
-  Matrix continue_text(const std::vector<TokenId>& ids, std::vector<Matrix>& kept, std::size_t most) const {
-    Matrix x = embed(ids, {}, 0);
-    kept.resize(static_cast<std::size_t>(config_.layers));
-    for (Index block = 0; block < config_.layers; ++block) {
-      Matrix& earlier = kept[static_cast<std::size_t>(block)];
-      const Matrix next = pre_norm_block(x, block, earlier);
-      earlier.insert(earlier.end(), x.begin(), x.end());
-      if (earlier.size() > most) earlier.erase(earlier.begin(), earlier.end() - static_cast<std::ptrdiff_t>(most));
-      x = next;
+  // What a block makes of x, in the order of the configuration:
+  //   pre       h = x + Attention(LN x), h = h + Cross(LN h), then h + FFN(LN h)
+  //   post      h = LN(x + Attention(x)), h = LN(h + Cross(h)), then LN(h + FFN(h))
+  //   parallel  x + Attention(LN x) + Cross(LN x) + FFN(LN x)
+  Matrix block(const Matrix& x, Index number, const Around& around) const {
+    const std::string at = stack_ + "/" + std::to_string(number);
+    const bool post = config_.block == "post", parallel = config_.block == "parallel";
+    const auto read = [&](const Matrix& states, const char* name) { return post ? states : each(states, at + name); };
+    const Matrix n = read(x, "/attention_norm");
+    Matrix h = x;
+    const auto add = [&](const Matrix& written, const char* name) {
+      h = sum(h, written);
+      if (post) h = each(h, at + name);
+    };
+    NaiveSelfAttention::Text text = around.text;
+    text.mask.window = config_.window;
+    add(attention(at + "/attention", text.mask.causal)(n, read(around.seen, "/attention_norm"), text),
+        "/attention_norm");
+    if (!around.source.empty()) {
+      NaiveSelfAttention crossing = attention(at + "/cross_attention", false);
+      crossing.positions = "none";
+      add(crossing(parallel ? n : read(h, "/cross_attention_norm"), around.source, {}), "/cross_attention_norm");
     }
-    return each(x, stack_ + "/norm");
+    add(feed(parallel ? n : read(h, "/feed_forward_norm"), at + "/feed_forward"), "/feed_forward_norm");
+    return h;
+  }
+  // The last states, with the norm that the order wants after them.
+  Matrix finish(const Matrix& x) const { return config_.block == "post" ? x : each(x, stack_ + "/norm"); }
+
+  struct Reading {
+    bool causal = false;
+    std::vector<TokenId> segments{};
+    Index first_position = 0;
+    Matrix source{};
+  };
+  // The last states of a text.
+  Matrix states(const std::vector<TokenId>& ids, const Reading& reading) const {
+    std::vector<Matrix> kept;
+    return states(ids, reading, kept, 0);
+  }
+  // Of one that continues another: of the inputs of each layer the last `most` are kept, and seen.
+  Matrix states(const std::vector<TokenId>& ids, const Reading& reading, std::vector<Matrix>& kept,
+                std::size_t most) const {
+    Matrix x = embed(ids, reading.segments, reading.first_position);
+    kept.resize(static_cast<std::size_t>(config_.layers));
+    for (Index layer = 0; layer < config_.layers; ++layer) {
+      Matrix& earlier = kept[static_cast<std::size_t>(layer)];
+      const Mask mask{.causal = reading.causal, .query_offsets = {static_cast<Index>(earlier.size())}};
+      earlier.insert(earlier.end(), x.begin(), x.end());
+      x = block(x, layer % config_.block_count(), {.seen = earlier, .text = {.mask = mask}, .source = reading.source});
+      if (earlier.size() > most) earlier.erase(earlier.begin(), earlier.end() - static_cast<std::ptrdiff_t>(most));
+    }
+    return finish(x);
   }
 
   Matrix each(Matrix x, const std::string& norm_name) const {
@@ -83,7 +118,9 @@ class NaiveTransformer {
     for (double& value : h) value = activation(value);
     return sum(token_logits(norm(h, "head/norm")), vector_of("head/bias"));
   }
-  Vector token_logits(const Vector& x) const { return product(stack_ + "/embedding/token/weight", x); }
+  Vector token_logits(const Vector& x) const {
+    return product(config_.tie_embeddings ? stack_ + "/embedding/token/weight" : "head/weight", x);
+  }
   // tanh(W x + b)
   Vector pooled(const Vector& x) const {
     Vector y = linear(x, stack_ + "/pooler");
@@ -122,29 +159,53 @@ class NaiveTransformer {
     return y;
   }
   Vector linear(const Vector& x, const std::string& name) const {
-    return sum(product(name + "/weight", x), vector_of(name + "/bias"));
+    const Vector y = product(name + "/weight", x);
+    return has(name + "/bias") ? sum(y, vector_of(name + "/bias")) : y;
   }
+  bool has(const std::string& name) const { return model_.parameters().find(name) != nullptr; }
+  // (x - mean) / sqrt(variance + eps) times the gain, plus the bias if there is one; or x / sqrt(mean x^2 + eps) times
+  // the gain.
   Vector norm(const Vector& x, const std::string& name) const {
+    if (config_.norm == "rms") return rms_norm(x, vector_of(name + "/gain"));
     double mean = 0, variance = 0;
     for (const double value : x) mean += value / static_cast<double>(x.size());
     for (const double value : x) variance += (value - mean) * (value - mean) / static_cast<double>(x.size());
-    const Vector gain = vector_of(name + "/gain"), bias = vector_of(name + "/bias");
+    const Vector gain = vector_of(name + "/gain"), bias = has(name + "/bias") ? vector_of(name + "/bias") : Vector();
     Vector y;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      y.push_back(gain[i] * (x[i] - mean) / std::sqrt(variance + config_.norm_epsilon) + bias[i]);
+      y.push_back(gain[i] * (x[i] - mean) / std::sqrt(variance + config_.norm_epsilon) + (bias.empty() ? 0 : bias[i]));
     }
     return y;
   }
-  // x Phi(x), or GPT-2's form of it with tanh.
+  Vector rms_norm(Vector x, const Vector& gain) const {
+    double squares = 0;
+    for (const double value : x) squares += value * value / static_cast<double>(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] *= gain[i] / std::sqrt(squares + config_.norm_epsilon);
+    return x;
+  }
   double activation(double x) const {
-    if (config_.activation == "gelu") return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
+    static const std::map<std::string, double (*)(double)> all{
+        {"relu", [](double v) { return std::max(v, 0.0); }},
+        {"gelu", [](double v) { return 0.5 * v * (1 + std::erf(v / std::sqrt(2.0))); }},
+        {"gelu-tanh",
+         [](double v) {
+           return 0.5 * v * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (v + 0.044715 * v * v * v)));
+         }},
+        {"silu", [](double v) { return v / (1 + std::exp(-v)); }},
+        {"tanh", [](double v) { return std::tanh(v); }},
+        {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
+        {"identity", [](double v) { return v; }}};
+    return all.at(config_.activation)(x);
   }
   Matrix feed(const Matrix& x, const std::string& name) const {
     Matrix y;
     for (const Vector& row : x) {
-      Vector inner = linear(row, name + "/up");
+      Vector inner = linear(row, name + (config_.gated ? "/gate" : "/up"));
       for (double& value : inner) value = activation(value);
+      if (config_.gated) {
+        const Vector up = linear(row, name + "/up");
+        for (std::size_t i = 0; i < inner.size(); ++i) inner[i] *= up[i];
+      }
       y.push_back(linear(inner, name + "/down"));
     }
     return y;
@@ -158,11 +219,6 @@ class NaiveTransformer {
             .shape = config_.head_shape(),
             .causal = causal};
   }
-  Matrix attend(const Matrix& x, const Matrix& seen, const std::string& name, Mask mask) const {
-    mask.window = config_.window;
-    return attention(name, mask.causal)(x, seen, {.mask = mask});
-  }
-
   const models::Model& model_;
   std::string stack_;
   models::TransformerConfig config_;

@@ -106,8 +106,7 @@ TEST_CASE("encoder: BERT and RoBERTa compute their papers' equations, in a padde
       std::vector<TokenId> segments(length, 0);
       for (std::size_t t = 0; t < length && !roberta; ++t) segments[t] = batch.segments[8 * row + t];
       // RoBERTa's positions begin after that of padding, which is 1.
-      Matrix x = naive.embed(texts[row], segments, roberta ? 2 : 0);
-      for (Index block = 0; block < config.layers; ++block) x = naive.post_norm_block(x, block);
+      const Matrix x = naive.states(texts[row], {.segments = segments, .first_position = roberta ? 2 : 0});
       const auto at = static_cast<Index>(row);
       check_states(hidden.value(), at, x);
       for (std::size_t t = 0; t < length; ++t) {
@@ -130,9 +129,7 @@ TEST_CASE("decoder: GPT-2 computes its paper's equations") {
   const Variable hidden = vectors_of(*model).hidden(TokenIds(Shape{1, 7}, text));
   const Tensor logits = model->as<models::TokenLoss>()->next_token_head()(hidden).value();
   const NaiveTransformer naive(*model, "decoder", config);
-  Matrix x = naive.embed(text, {}, 0);
-  for (Index block = 0; block < config.layers; ++block) x = naive.pre_norm_block(x, block);
-  x = naive.each(x, "decoder/norm");
+  const Matrix x = naive.states(text, {.causal = true});
   check_states(hidden.value(), 0, x);
   for (std::size_t t = 0; t < text.size(); ++t) check_row(logits, static_cast<Index>(t), naive.token_logits(x[t]));
 }

@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include "libcore/base/random.hpp"
 #include "libcore/tensor/math.hpp"
@@ -13,6 +15,7 @@
 #include "libcore/tensor/threads.hpp"
 #include "libcore/tensor/workspace.hpp"
 #include "support/on_threads.hpp"
+#include "support/patience.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
@@ -96,6 +99,39 @@ TEST_CASE("threads: every task runs once, nested calls run, exceptions arrive") 
                          DataError);
   }
   CHECK_THROWS_AS(Context(0), UsageError);
+}
+
+TEST_CASE("threads: after tasks have thrown, all threads work, nested calls too, and products are counted") {
+  for (const int threads : {1, 2, 3}) {
+    CAPTURE(threads);
+    const OnThreads scope(threads);
+    const Tensor a = normal({3, 4}, 1), b = normal({4, 5}, 2), c({3, 5});
+    for (const Index failing : {Index{0}, Index{29}, Index{-1}}) {  // the first, the last, all
+      CAPTURE(failing);
+      CHECK_THROWS_AS(parallel_for(30,
+                                   [&](Index i) {
+                                     parallel_for(2, [&](Index) {
+                                       if (failing < 0 || i == failing) throw std::out_of_range("task");
+                                     });
+                                   }),
+                      std::out_of_range);
+      std::vector<int> hits(97, 0);
+      parallel_for(97, [&](Index i) { ++hits[static_cast<std::size_t>(i)]; });
+      CHECK(hits == std::vector<int>(97, 1));
+      const double before = matmul_flops();
+      parallel_for(4, [&](Index) { matmul(matrix(a), matrix(b), target(Tensor({3, 5}))); });
+      CHECK(matmul_flops() - before == 4 * 2 * 3 * 4 * 5);
+      // Tasks that wait for each other: each needs a thread of its own.
+      std::atomic<int> here{0}, met{0};
+      parallel_for(threads, [&](Index) {
+        ++here;
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(patient_seconds(20));
+        while (here < threads && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        if (here == threads) ++met;
+      });
+      CHECK(met == threads);
+    }
+  }
 }
 
 TEST_CASE("matmul: equals the triple loop, transposed or not, and its bits do not depend on threads") {

@@ -4,12 +4,12 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "support/models.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
-using namespace std::string_literals;
 
 namespace {
 
@@ -104,10 +104,12 @@ TEST_CASE("decay: Adam's is a part of the gradient") {
 }
 
 TEST_CASE("decay: without another one it is a tenth where it is decoupled, else none") {
-  for (const auto& [optimizer, decay] :
-       {std::pair("adamw", 0.1), {"coupled", 0.1}, {"adam", 0.0}, {"sgd", 0.0}, {"adagrad", 0.0}, {"adadelta", 0.0}}) {
-    CHECK(OptimizerChoice::from(optimizer)->weight_decay == decay);
-    CHECK(OptimizerChoice::from(optimizer + ":weight-decay=0.3"s)->weight_decay == 0.3);
+  const std::map<std::string, double> decays{{"adamw", 0.1}, {"coupled", 0.1}, {"adam", 0},  {"sgd", 0},
+                                             {"adagrad", 0}, {"adadelta", 0},  {"muon", 0.1}};
+  for (const std::string& rule : kinds<OptimizerSettings>().names()) {
+    CAPTURE(rule);
+    CHECK(OptimizerChoice::from(rule)->weight_decay == decays.at(rule));
+    CHECK(OptimizerChoice::from(rule + ":weight-decay=0.3")->weight_decay == 0.3);
   }
 }
 
