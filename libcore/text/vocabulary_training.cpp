@@ -21,7 +21,6 @@ namespace heddle::text {
 
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 17;
 constexpr std::size_t boundary_context = 4;
 
 // With tokens for the words auto and none. Wordpiece has its own special tokens.
@@ -91,7 +90,7 @@ std::optional<std::size_t> find_invalid(std::string_view text) {
 
 }  // namespace
 
-Trainer::Trainer(TrainerOptions options)
+Trainer::Trainer(TrainerOptions options, std::size_t block_bytes)
     : options_(completed(std::move(options))),
       special_texts_(special_texts(options_)),
       special_tokens_(matcher(special_texts_)),

@@ -106,8 +106,8 @@ struct TrainerOptions {
 // frequent; special tokens last. Ties go to the smaller bytes.
 class Trainer {
  public:
-  // Throws UsageError for invalid options.
-  explicit Trainer(TrainerOptions options);
+  // Words are counted in blocks of about so many bytes. Throws UsageError for invalid options.
+  explicit Trainer(TrainerOptions options, std::size_t block_bytes = std::size_t{1} << 17);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 

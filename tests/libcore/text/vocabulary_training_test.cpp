@@ -86,6 +86,22 @@ TEST_CASE("trainer: the parts in which text comes do not matter, documents do") 
       CHECK(trainer.finish() == whole);
     }
   }
+  // Nor do the blocks in which words are counted, wherever special tokens are.
+  std::string with_tokens = tricky_text(3000, 9);
+  for (std::size_t at = 7; at < with_tokens.size(); at += 61) {
+    while (at < with_tokens.size() && (with_tokens[at] & 0xC0) == 0x80) ++at;
+    with_tokens.insert(at, at % 2 == 0 ? "<a b>" : "<a b> <a");
+  }
+  for (const TokenizerKind kind : all_kinds) {
+    CAPTURE(to_text(kind));
+    const TrainerOptions options = {.kind = kind, .vocab_size = 600, .special_tokens = {"<a b>", "<a"}};
+    const TokenizerModel whole = train(with_tokens, options);
+    for (const std::size_t block : {1, 30, 1000}) {
+      Trainer trainer(options, block);
+      trainer.add(with_tokens);
+      CHECK(trainer.finish() == whole);
+    }
+  }
   Trainer trainer({.vocab_size = 1000});
   trainer.add("ab");
   trainer.end_document();
