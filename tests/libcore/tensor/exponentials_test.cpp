@@ -36,3 +36,21 @@ TEST_CASE("exponentials: log_sum_exp of large values, and of those that are not 
   CHECK(std::isnan(log_sum_exp_of({1, infinity})));
   CHECK(std::isnan(log_sum_exp_of({-infinity, -infinity})));
 }
+
+TEST_CASE("exponentials: sums of different terms, of fewer and of more than are summed at once") {
+  for (const Index count : {1, 2, 255, 256, 257, 511, 512, 513, 1000}) {
+    CAPTURE(count);
+    std::vector<Real> x;
+    for (Index i = 0; i < count; ++i)
+      x.push_back(static_cast<Real>(std::sin(0.7 * static_cast<double>(i * i)) - 0.01 * static_cast<double>(i % 300)));
+    double sum = 0, exponentials = 0, sizes = 0;
+    for (const Real value : x) {
+      sum += static_cast<double>(value);
+      sizes += std::abs(static_cast<double>(value));
+      exponentials += std::exp(static_cast<double>(value) - 2);
+    }
+    CHECK(std::abs(sum_of(x.data(), count) - sum) <= 1e-6 * sizes);
+    CHECK(sum_of_exponentials(x.data(), Real(2), count) == doctest::Approx(exponentials).epsilon(1e-6));
+    CHECK(std::abs(log_sum_exp_of(x) - (std::log(exponentials) + 2)) < 1e-6);
+  }
+}

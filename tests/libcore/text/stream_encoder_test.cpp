@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "libcore/base/random.hpp"
 #include "libcore/text/samples.hpp"
 #include "support/on_threads.hpp"
 
@@ -108,6 +109,34 @@ TEST_CASE("stream: an error says where in its document, after all earlier docume
       CHECK(std::string(error.what()).starts_with("5:4: the tokenizer has no piece 'X'"));
       CHECK(error.position().line == 5);
       CHECK(error.position().byte == 4);
+    }
+  }
+}
+
+TEST_CASE("text position: lines and bytes of random texts, of few line ends and of more than a byte counts") {
+  const RandomStream stream(3, random_site("lines"));
+  std::uint64_t number = 0;
+  for (const std::size_t size : {0, 1, 239, 240, 241, 1000, 5000}) {
+    for (const std::uint64_t rarity : {1, 2, 60}) {
+      CAPTURE(size);
+      CAPTURE(rarity);
+      std::string text;
+      while (text.size() < size)
+        text += stream.below(number++, rarity) == 0 ? '\n' : "ab\r\xff"[stream.below(number++, 4)];
+      TextPosition expected, whole, in_parts, relative;
+      for (const char letter : text) {
+        expected.byte = letter == '\n' ? 1 : expected.byte + 1;
+        expected.line += letter == '\n' ? 1 : 0;
+      }
+      whole.advance(text);
+      CHECK(whole.line == expected.line);
+      CHECK(whole.byte == expected.byte);
+      const std::size_t cut = size / 3;
+      in_parts.advance(std::string_view(text).substr(0, cut));
+      relative.advance(std::string_view(text).substr(cut));
+      in_parts.advance(relative);
+      CHECK(in_parts.line == expected.line);
+      CHECK(in_parts.byte == expected.byte);
     }
   }
 }
