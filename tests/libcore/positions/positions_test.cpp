@@ -24,11 +24,6 @@ struct Layer {
         attention(Scope(parameters, "0"), Scope(parameters, ""),
                   {.width = width, .shape = {heads, head_width}, .positions = positions.get(), .stddev = 0.4}) {}
 
-  PositionNeeds needs() {
-    const auto layer = positions->for_layer(Scope(parameters, "needs"));
-    return layer == nullptr ? PositionNeeds{} : layer->needs();
-  }
-
   Tensor run(const Tensor& x, const Mask& mask) const {
     return attention(positions->embed(Variable(x), {}), mask).value();
   }
@@ -81,48 +76,6 @@ TEST_CASE("every scheme: only without positions does reordering tokens reorder r
     const Tensor before = layer.run(x, {}), after = layer.run(exchanged, {});
     const double moved = difference(before.narrowed(1, 1, 1), after.narrowed(1, 6, 1));
     CHECK((scheme == "none" ? moved < 1e-12 : moved > 1e-3));
-  }
-}
-
-TEST_CASE("every scheme: step by step equals the whole, for rows that are at different positions") {
-  for (const std::string& scheme : scheme_texts()) {
-    CAPTURE(scheme);
-    Layer layer(scheme, {}, true);
-    if (!layer.needs().whole.empty()) continue;
-    const Tensor x = normal_tensor({batch, time_steps, width}, 1);
-    const Tensor whole = layer.run(x, {.causal = true});
-    const auto state = layer.attention.start(batch, time_steps, DType::real);
-    std::vector<Index> seen{0, 0};
-    for (const auto& added : std::vector<std::vector<Index>>{{4, 2}, {1, 1}, {1, 3}, {3, 3}}) {
-      const Index most = std::max(added[0], added[1]);
-      const Tensor part({batch, most, width}, 0.5);
-      for (Index b = 0; b < batch; ++b) {
-        const auto row = static_cast<std::size_t>(b);
-        part.narrowed(0, b, 1)
-            .narrowed(1, 0, added[row])
-            .assign(x.narrowed(0, b, 1).narrowed(1, seen[row], added[row]));
-      }
-      const Variable input = layer.positions->embed(Variable(part), seen);
-      const Tensor y = layer.attention.step(input, {seen, added}, 0, *state, {}).value();
-      for (Index b = 0; b < batch; ++b) {
-        const auto row = static_cast<std::size_t>(b);
-        CHECK(difference(y.narrowed(0, b, 1).narrowed(1, 0, added[row]),
-                         whole.narrowed(0, b, 1).narrowed(1, seen[row], added[row])) < 1e-12);
-        seen[row] += added[row];
-      }
-    }
-  }
-}
-
-TEST_CASE("every scheme: queries at single positions equal those of the whole") {
-  for (const std::string& scheme : scheme_texts()) {
-    CAPTURE(scheme);
-    const Layer layer(scheme);
-    const Variable x = layer.positions->embed(Variable(normal_tensor({batch, time_steps, width}, 1)), {});
-    const Tensor whole = layer.attention(x, {}).value();
-    const Tensor some = layer.attention(x, {}, {}, {}, {7, 2}).value();
-    CHECK(difference(some.narrowed(0, 0, 1), whole.narrowed(0, 0, 1).narrowed(1, 7, 1)) < 1e-12);
-    CHECK(difference(some.narrowed(0, 1, 1), whole.narrowed(0, 1, 1).narrowed(1, 2, 1)) < 1e-12);
   }
 }
 
