@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "libcore/text/normal_forms.hpp"
+
 namespace heddle::text {
 
 namespace {
@@ -23,10 +25,6 @@ bool is_mark(utf8proc_int32_t code) {
   return utf8proc_category(code) == UTF8PROC_CATEGORY_MN;
 }
 
-int combining_class(utf8proc_int32_t code) {
-  return utf8proc_get_property(code)->combining_class;
-}
-
 }  // namespace
 
 bool is_european(char32_t code) {
@@ -43,14 +41,10 @@ bool EuropeanAccents::continues_cluster(char32_t code) {
 bool EuropeanAccents::take(char32_t code, Origin origin) {
   if (codes_.empty()) break_state_ = 0;
   last_ = code;
-  std::array<utf8proc_int32_t, 32> parts{};
-  int last_class = 0;
-  const utf8proc_ssize_t count =
-      utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts.data(),
-                              static_cast<utf8proc_ssize_t>(parts.size()), UTF8PROC_DECOMPOSE, &last_class);
+  parts_.clear();
+  append_decomposed(parts_, code, false);
   const std::size_t before = codes_.size();
-  for (utf8proc_ssize_t i = 0; i < count; ++i) {
-    const utf8proc_int32_t part = parts[static_cast<std::size_t>(i)];
+  for (const utf8proc_int32_t part : parts_) {
     const bool mark = is_mark(part);
     if (mark && removes_) continue;
     removes_ = !mark && is_european(static_cast<char32_t>(part));
@@ -64,19 +58,8 @@ bool EuropeanAccents::take(char32_t code, Origin origin) {
   return !origins_.empty();
 }
 
-// Marks in the order of their classes, then in one character with the letter where there is one.
 void EuropeanAccents::compose() {
-  if (codes_.size() == 1) return;
-  for (auto begin = codes_.begin(); begin != codes_.end();) {
-    const auto end =
-        std::find_if(begin, codes_.end(), [](utf8proc_int32_t code) { return combining_class(code) == 0; });
-    std::stable_sort(begin, end, [](auto a, auto b) { return combining_class(a) < combining_class(b); });
-    begin = end == codes_.end() ? end : end + 1;
-  }
-  const utf8proc_ssize_t size =
-      utf8proc_normalize_utf32(codes_.data(), static_cast<utf8proc_ssize_t>(codes_.size()),
-                               static_cast<utf8proc_option_t>(UTF8PROC_COMPOSE | UTF8PROC_STABLE));
-  codes_.resize(static_cast<std::size_t>(std::max<utf8proc_ssize_t>(size, 0)));
+  if (codes_.size() > 1) order_marks(codes_, true);
 }
 
 }  // namespace heddle::text

@@ -14,12 +14,7 @@ namespace heddle::text {
 
 namespace {
 
-enum class Role { part, space, alone, dropped };
-
-bool is_chinese(char32_t c) {
-  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
-         (c >= 0x2A700 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
-}
+using Role = BasicRole;
 
 Role role_of(char32_t c) {
   if (c == '\t' || c == '\n' || c == '\r') return Role::space;
@@ -52,7 +47,14 @@ Role role_of(char32_t c) {
              : Role::part;
 }
 
-Role fast_role_of(char32_t c) {
+}  // namespace
+
+bool is_chinese(char32_t c) {
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
+         (c >= 0x2A700 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+BasicRole basic_role(char32_t c) {
   static const auto table = [] {
     std::array<Role, 0x80> roles{};
     for (char32_t code = 0; code < roles.size(); ++code) roles[code] = role_of(code);
@@ -60,6 +62,8 @@ Role fast_role_of(char32_t c) {
   }();
   return c < table.size() ? table[c] : role_of(c);
 }
+
+namespace {
 
 // The word so far, and where words go: to take(word), or take(word, origins).
 template <class Take>
@@ -69,7 +73,7 @@ class Words {
 
   void add(char32_t c, Origin origin) {
     origin_ = origin;
-    switch (fast_role_of(c)) {
+    switch (basic_role(c)) {
       case Role::dropped:
         return;
       case Role::space:
@@ -118,7 +122,7 @@ class Words {
   }
 
   void put(char32_t c) {
-    const bool alone = fast_role_of(c) == Role::alone;
+    const bool alone = basic_role(c) == Role::alone;
     if (alone) end_word();
     if (options_.lowercase) {
       lower_.append(word_, c);
@@ -193,10 +197,6 @@ void for_each_basic_word(std::string_view text, const BasicWords& options,
 void for_each_located_word(std::string_view text, const BasicWords& options,
                            const std::function<void(std::string_view, std::span<const Origin>)>& take) {
   cut_words(text, options, take);
-}
-
-bool is_punctuation(char32_t c) {
-  return fast_role_of(c) == Role::alone;
 }
 
 bool is_basic_boundary(std::string_view text, std::size_t position) {

@@ -33,8 +33,11 @@ void for_each_basic_word(std::string_view text, const BasicWords& options,
 void for_each_located_word(std::string_view text, const BasicWords& options,
                            const std::function<void(std::string_view, std::span<const Origin>)>& take);
 
-// The general category P, and the symbols of ASCII.
-bool is_punctuation(char32_t c);
+// What becomes of a character: part of a word, a space, a word alone (the general category P, and the symbols of
+// ASCII), or nothing.
+enum class BasicRole { part, space, alone, dropped };
+BasicRole basic_role(char32_t code);
+bool is_chinese(char32_t code);
 
 // True if every text with these bytes around the position may be split there: next to white space.
 bool is_basic_boundary(std::string_view text, std::size_t position);

@@ -8,18 +8,12 @@
 #include <string_view>
 #include <vector>
 
-#include "libcore/base/error.hpp"
 #include "libcore/base/real.hpp"
 #include "libcore/text/offsets.hpp"
+#include "libcore/text/text_error.hpp"
 #include "libcore/text/vocabulary.hpp"
 
 namespace heddle::text {
-
-// No token stands for the text at an offset.
-struct NoToken : DataError {
-  NoToken(std::size_t at, const std::string& reason) : DataError(reason), offset(at) {}
-  std::size_t offset;
-};
 
 class Encoder {
  public:

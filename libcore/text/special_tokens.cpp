@@ -4,6 +4,7 @@
 #include <functional>
 #include <utility>
 
+#include "libcore/text/code_points.hpp"
 #include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
@@ -37,6 +38,7 @@ SpecialTokens::SpecialTokens(std::vector<Token> tokens) : tokens_(std::move(toke
     only_first_ = tokens_.front().text[0];
     has_only_first_ = has_only_first_ && token.text[0] == only_first_;
     strips_ = strips_ || token.strip_left || token.strip_right;
+    single_words_ = single_words_ || token.single_word;
   }
 }
 
@@ -55,6 +57,12 @@ const SpecialTokens::Token* SpecialTokens::match_at(std::string_view text, std::
     if (found != end && found->text == here) return &*found;
   }
   return nullptr;
+}
+
+bool SpecialTokens::stands_alone(const Token& token, std::string_view text, std::size_t at) {
+  const std::size_t end = at + token.text.size();
+  return (at == 0 || !word_characters().contains(decode_before(text, at).code)) &&
+         (end == text.size() || !word_characters().contains(decode(text, end).code));
 }
 
 SpecialTokens::Match SpecialTokens::place_of(const Token& token, std::string_view text, std::size_t from,
@@ -80,7 +88,10 @@ std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, s
       at = text.find(only_first_, at);
       if (at == std::string_view::npos) return std::nullopt;
     }
-    if (const Token* token = match_at(text, at)) return place_of(*token, text, from, at);
+    const Token* token = match_at(text, at);
+    if (token == nullptr) continue;
+    if (!token->single_word || stands_alone(*token, text, at)) return place_of(*token, text, from, at);
+    at += token->text.size() - 1;
   }
   return std::nullopt;
 }
@@ -88,11 +99,26 @@ std::optional<SpecialTokens::Match> SpecialTokens::find(std::string_view text, s
 bool SpecialTokens::spans(std::string_view text, std::size_t position) const {
   if (strips_ && (is_space(decode_before(text, position)) || is_space(decode(text, position)))) return true;
   const std::size_t first = position - std::min(position, longest());
-  for (std::size_t at = first; at < position; ++at) {
+  const std::size_t last = single_words_ ? position + 1 : position;
+  for (std::size_t at = first; at < last; ++at) {
     const Token* token = match_at(text, at);
-    if (token != nullptr && at + token->text.size() > position) return true;
+    if (token == nullptr) continue;
+    const std::size_t end = at + token->text.size();
+    if ((at < position && end > position) || (token->single_word && end >= position)) return true;
   }
   return false;
+}
+
+bool SpecialTokens::may_span(std::string_view text, std::size_t position) const {
+  const Character left = decode_before(text, position), right = decode(text, position);
+  if (strips_ && (is_space(left) || is_space(right))) return true;
+  const std::string_view before = text.substr(position - left.length, left.length),
+                         after = text.substr(position, right.length),
+                         both = text.substr(position - left.length, left.length + right.length);
+  return std::ranges::any_of(tokens_, [&](const Token& token) {
+    return token.text.find(both) != token.text.npos ||
+           (token.single_word && (token.text.ends_with(before) || token.text.starts_with(after)));
+  });
 }
 
 }  // namespace heddle::text

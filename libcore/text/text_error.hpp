@@ -34,4 +34,10 @@ class TextError : public DataError {
   std::string reason_;
 };
 
+// No token stands for the text at an offset.
+struct NoToken : DataError {
+  NoToken(std::size_t at, const std::string& reason) : DataError(reason), offset(at) {}
+  std::size_t offset;
+};
+
 }  // namespace heddle::text

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "libcore/base/real.hpp"
+#include "libcore/text/normaliser.hpp"
 #include "libcore/text/offsets.hpp"
 #include "libcore/text/piece_encoder.hpp"
 #include "libcore/text/special_tokens.hpp"
@@ -67,10 +69,10 @@ class Tokenizer {
   std::optional<TokenId> id_of(std::string_view piece) const { return vocabulary_->id_of(piece); }
 
   bool is_special(TokenId id) const;
-  // The first special or added token that the text spells at `from` or after it. What lies between such tokens is
-  // encoded as if it stood alone.
+  // The first special or added token that the text, before it is normalised, spells at `from` or after it. What lies
+  // between such tokens is encoded as if it stood alone.
   std::optional<SpecialTokens::Match> find_special(std::string_view text, std::size_t from) const {
-    return special_tokens_->find(text, from);
+    return all_tokens_->raw.find(text, from);
   }
   std::optional<TokenId> end_of_text() const { return optional_id(model().end_of_text); }
   std::optional<TokenId> unknown() const { return optional_id(model().unknown); }
@@ -86,17 +88,26 @@ class Tokenizer {
 
  private:
   void check_id(TokenId id) const;
+  // Tokens that are found in the text, and those that are found between them in normalised text.
+  struct TokensInText {
+    SpecialTokens raw, normal;
+  };
+  const TokensInText& tokens_in_text(SpecialText special) const {
+    return special == SpecialText::token ? *all_tokens_ : *added_tokens_;
+  }
   static std::optional<TokenId> optional_id(Index id) {
     return id == no_token ? std::nullopt : std::optional(static_cast<TokenId>(id));
   }
-  const SpecialTokens& tokens_in_text(SpecialText special) const {
-    return special == SpecialText::token ? *special_tokens_ : *added_tokens_;
-  }
-  void encode_plain(std::string_view text, std::size_t begin, std::size_t end, std::vector<TokenId>& ids) const;
+  TokensInText find_tokens(std::initializer_list<const std::vector<Index>*> lists) const;
+  void encode_plain(std::string_view text, std::size_t begin, std::size_t end, const SpecialTokens& normal,
+                    std::vector<TokenId>& ids) const;
+  void locate_plain(std::string_view text, std::span<const TokenId>& ids, const SpecialTokens& normal,
+                    const LocationSink& sink) const;
+  void locate_normal(std::string_view text, std::span<const TokenId>& ids, const LocationSink& sink) const;
 
   std::shared_ptr<const Vocabulary> vocabulary_;
-  std::shared_ptr<const SpecialTokens> special_tokens_;  // and added ones
-  std::shared_ptr<const SpecialTokens> added_tokens_;
+  std::shared_ptr<const Normaliser> normaliser_;
+  std::shared_ptr<const TokensInText> all_tokens_, added_tokens_;  // special and added ones, or the added ones alone
   std::shared_ptr<const Encoder> encoder_;
 };
 

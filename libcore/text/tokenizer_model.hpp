@@ -45,13 +45,16 @@ struct TokenizerModel {
   std::vector<Index> special_tokens;
   std::vector<Index> added_tokens;
   std::vector<Index> strip_left, strip_right;
+  std::vector<Index> single_words, normalised_tokens;
   Index unknown = -1;
   Index end_of_text = -1;
   Index classification = -1, separator = -1, mask = -1, padding = -1;
   Index pair_separators = 1;
   bool lowercase = false, strip_accents = false;
   bool european_accents = false, final_sigma = false;
+  std::vector<std::string> normalisers;
   std::vector<std::string> cuts;
+  bool whole_words = false;
   bool spaced_words = false, only_spaces = false;
   bool prefix_space = false;
   bool byte_fallback = false;
@@ -75,6 +78,13 @@ struct TokenizerModel {
             self.strip_left);
     visitor(Field("strip_right", "ids of special and added tokens that include the white space after them"),
             self.strip_right);
+    visitor(Field("single_words",
+                  "ids of special and added tokens that are found only where no letter, digit or underscore is beside"),
+            self.single_words);
+    visitor(Field("normalised_tokens",
+                  "ids of special and added tokens that are found in normalised text, and after the "
+                  "others"),
+            self.normalised_tokens);
     visitor(
         Field("unknown", "id of the special token for characters without a piece, or none").range(0).word(-1, "none"),
         self.unknown);
@@ -96,7 +106,12 @@ struct TokenizerModel {
             self.european_accents);
     visitor(Field("final_sigma", "with lowercase: a capital sigma that ends a word becomes the final small one"),
             self.final_sigma);
-    visitor(Field("cuts", "bpe, unigram: steps that split text into words; none: as GPT-2"), self.cuts);
+    visitor(Field("normalisers", "bpe, wordpiece, unigram: steps that change text before it is split"),
+            self.normalisers);
+    visitor(Field("cuts", "bpe, wordpiece, unigram: steps that split text into words; none: as GPT-2, or as BERT"),
+            self.cuts);
+    visitor(Field("whole_words", "bpe: a word that is a piece becomes that piece, whatever its merges are"),
+            self.whole_words);
     visitor(
         Field("spaced_words", "unigram, char-bpe: words are separated by white space, and each begins with a space"),
         self.spaced_words);

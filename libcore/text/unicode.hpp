@@ -29,6 +29,10 @@ namespace detail {
 extern const char32_t unicode_table_end;       // from here on everything is of class other
 extern const std::uint8_t unicode_blocks[];    // the block of each 256 code points
 extern const std::uint64_t unicode_classes[];  // eight words per block, two bits per code point
+// The first code point of each range of one general category, times 32, and the number of the category
+// (code_points.cpp).
+extern const std::size_t category_range_count;
+extern const std::uint32_t category_ranges[];
 Character decode_long(std::string_view text, std::size_t position);
 }  // namespace detail
 

@@ -39,15 +39,19 @@ class UnigramEncoder : public Encoder {
       return;
     }
     auto cache = caches_.take();
-    const auto take = [&](std::size_t begin, std::size_t end) {
-      cache->encode(text, begin, end, ids, [&](std::string_view word) {
-        if (spaced_words_) return encode_spaced(text, begin, end, scratch, ids);
-        at_offset(begin, [&] { encode_word(word, scratch, {ids}); });
+    if (spaced_words_) {
+      spaced_words_->for_each_part(
+          text, [] {},
+          [&](std::size_t begin, std::size_t end) {
+            cache->encode(text, begin, end, ids,
+                          [&](std::string_view) { encode_spaced(text, begin, end, scratch, ids); });
+          });
+    } else {
+      cuts_.for_each(text, [&](const CutWord& word) {
+        cache->encode(word.source, word.begin, word.end, ids,
+                      [&](std::string_view bytes) { at_offset(word.at, [&] { encode_word(bytes, scratch, {ids}); }); });
       });
-    };
-    spaced_words_ ? spaced_words_->for_each_part(
-                        text, [] {}, take)
-                  : cuts_.for_each(text, take);
+    }
     caches_.give_back(std::move(cache));
   }
 
@@ -72,10 +76,7 @@ class UnigramEncoder : public Encoder {
             });
           });
     } else {
-      cuts_.for_each(text, [&](std::size_t begin, std::size_t end) {
-        const std::string_view word = text.substr(begin, end - begin);
-        locate_word(word, origins_of_bytes(word.size()), begin);
-      });
+      cuts_.for_each(text, [&](const CutWord& word) { locate_word(word.bytes(), word.origins(), 0); });
     }
     return tokens;
   }
@@ -91,12 +92,6 @@ class UnigramEncoder : public Encoder {
     SpacedWords::Scratch spaced;
     float sum = 0;  // of the text so far
   };
-
-  static std::vector<Origin> origins_of_bytes(std::size_t count) {
-    std::vector<Origin> origins;
-    for (std::size_t at = 0; at < count; ++at) origins.push_back({at, at + 1});
-    return origins;
-  }
 
   // As SentencePiece, whose files say that only spaces separate words.
   bool rounds_sums() const { return vocabulary_.model().only_spaces; }

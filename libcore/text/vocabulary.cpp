@@ -59,10 +59,11 @@ void Vocabulary::check_named_tokens() const {
   check_role(model_.separator, "separator");
   check_role(model_.mask, "mask");
   check_role(model_.padding, "padding");
-  for (const std::vector<Index>* ids : {&model_.strip_left, &model_.strip_right}) {
+  for (const std::vector<Index>* ids :
+       {&model_.strip_left, &model_.strip_right, &model_.single_words, &model_.normalised_tokens}) {
     for (const Index id : *ids) {
       check<DataError>(id >= 0 && id < size && !is_piece(id), "token ", id,
-                       " includes white space, but is not a special or added token of the tokenizer");
+                       " is looked for in a way of its own, but is not a special or added token of the tokenizer");
     }
   }
 }
@@ -152,8 +153,10 @@ void Vocabulary::check_text_fields() const {
   const TokenizerKind kind = model_.kind;
   const bool is_unigram = kind == TokenizerKind::unigram;
   const bool may_space = is_unigram || kind == TokenizerKind::char_bpe;
-  check<DataError>(model_.cuts.empty() || kind == TokenizerKind::bpe || is_unigram, "cuts in a ", to_text(kind),
-                   " tokenizer");
+  const bool may_cut = kind == TokenizerKind::bpe || kind == TokenizerKind::wordpiece || is_unigram;
+  check<DataError>(may_cut || (model_.cuts.empty() && model_.normalisers.empty()), "cuts or normalisers in a ",
+                   to_text(kind), " tokenizer");
+  check<DataError>(!model_.whole_words || kind == TokenizerKind::bpe, "whole_words in a ", to_text(kind), " tokenizer");
   check<DataError>(may_space || (!model_.spaced_words && model_.charsmap.empty()), "spaced_words or a charsmap in a ",
                    to_text(kind), " tokenizer");
   check<DataError>((model_.charsmap.empty() && !model_.only_spaces) || model_.spaced_words,
