@@ -26,8 +26,9 @@ enum class Class { fast, gpt2, roberta, bert };
 
 Class class_of(const TokenizerModel& tokenizer) {
   const bool own_letters = tokenizer.european_accents || tokenizer.final_sigma;
-  if (tokenizer.kind == TokenizerKind::wordpiece) return own_letters ? Class::fast : Class::bert;
-  if (tokenizer.kind != TokenizerKind::bpe || !tokenizer.cuts.empty()) return Class::fast;
+  const bool own_steps = !tokenizer.normalisers.empty() || !tokenizer.cuts.empty();
+  if (tokenizer.kind == TokenizerKind::wordpiece) return own_letters || own_steps ? Class::fast : Class::bert;
+  if (tokenizer.kind != TokenizerKind::bpe || own_steps || tokenizer.whole_words) return Class::fast;
   return tokenizer.classification >= 0 ? Class::roberta : Class::gpt2;
 }
 

@@ -7,8 +7,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "formats/huggingface/foreign_architecture.hpp"
+#include "formats/huggingface/tokenizer_json.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
 
@@ -43,13 +45,13 @@ const std::vector<SideFile>& side_files() {
       {tokenizer_file,
        true,
        {"unk_token", "eos_token", "cls_token", "sep_token", "mask_token", "pad_token", "additional_special_tokens",
-        "added_tokens_decoder", "tokenizer_class", "do_lower_case", "strip_accents", "add_prefix_space", "extra_ids"},
+        "added_tokens_decoder", "tokenizer_class", "do_lower_case", "strip_accents", "tokenize_chinese_chars",
+        "add_prefix_space", "extra_ids"},
        {{"word_tokenizer_type", "basic"},
         {"subword_tokenizer_type", "wordpiece"},
         {"do_word_tokenize", true},
         {"do_subword_tokenize", true},
         {"do_basic_tokenize", true},
-        {"tokenize_chinese_chars", true},
         {"never_split", nlohmann::json::array()},
         {"mecab_kwargs", nullptr},
         {"sudachi_kwargs", nullptr},
@@ -123,6 +125,25 @@ std::string_view text_of_token(const JsonNode& token) {
   return token.is_object() ? token["content"].text() : token.text();
 }
 
+void note_once(std::vector<Index>& list, Index id) {
+  if (std::ranges::count(list, id) == 0) list.push_back(id);
+}
+
+// Writes what BERT's settings do to a text as steps, between which tokens can be found.
+void use_steps(TokenizerModel& tokenizer, bool spaces_chinese = true) {
+  if (tokenizer.kind != TokenizerKind::wordpiece || !tokenizer.cuts.empty()) return;
+  tokenizer_json::TextSteps steps;
+  steps.spaces_chinese = spaces_chinese;
+  steps.lowercase = std::exchange(tokenizer.lowercase, false);
+  steps.strip_accents = std::exchange(tokenizer.strip_accents, false);
+  tokenizer.normalisers = tokenizer_json::bert_normalisers(steps);
+  tokenizer.cuts = tokenizer_json::bert_cuts();
+}
+
+bool lowers_case(const TokenizerModel& tokenizer) {
+  return tokenizer.lowercase || std::ranges::count(tokenizer.normalisers, "lowercase") > 0;
+}
+
 // The tokens that side files add to a vocabulary, and what its tokens are for.
 class TokenizerPatch {
  public:
@@ -187,7 +208,7 @@ void TokenizerPatch::note_added(const JsonNode& token, std::string_view content,
 void TokenizerPatch::strip(const JsonNode& token, Index id) const {
   if (!token.is_object()) return;
   const auto note = [&](const char* side, std::vector<Index>& list) {
-    if (token[side].flag_or(false) && std::ranges::count(list, id) == 0) list.push_back(id);
+    if (token[side].flag_or(false)) note_once(list, id);
   };
   note("lstrip", tokenizer_.strip_left);
   note("rstrip", tokenizer_.strip_right);
@@ -208,15 +229,15 @@ void TokenizerPatch::add(Index id, const Added& added) {
   }
   bool special = std::ranges::count(special_, content) > 0, normalised = !special;
   if (where.is_object()) {
-    where["single_word"].expect_any_of({false, nullptr});
+    if (where["single_word"].flag_or(false)) note_once(tokenizer_.single_words, id);
     special = special || where["special"].flag_or(false);
     normalised = where["normalized"].flag_or(!special);
   }
   if (special) make_special(id);
   if (is_special(id)) return strip(where, id);
-  if (normalised && tokenizer_.lowercase) {
-    where.refuse(concatenate("is a token ", text::quoted(content),
-                             " that is searched in lower-cased text, which heddle does not support"));
+  if (normalised && (tokenizer_.lowercase || !tokenizer_.normalisers.empty())) {
+    use_steps(tokenizer_);
+    note_once(tokenizer_.normalised_tokens, id);
   }
   if (std::ranges::count(tokenizer_.added_tokens, id) == 0) tokenizer_.added_tokens.push_back(id);
   strip(where, id);
@@ -267,9 +288,16 @@ void check_class(const JsonNode& config, const std::vector<std::string_view>& cl
 void read_case(const JsonNode& config, bool describes_itself, TokenizerModel& tokenizer) {
   const JsonNode lower = config["do_lower_case"];
   if (tokenizer.kind == TokenizerKind::wordpiece) {
-    if (lower.is_null() && config["strip_accents"].is_null()) return;
-    tokenizer.lowercase = lower.flag_or(tokenizer.lowercase);
-    tokenizer.strip_accents = config["strip_accents"].flag_or(tokenizer.lowercase);
+    if (!tokenizer.cuts.empty()) {
+      const bool spaces_chinese = std::ranges::count(tokenizer.normalisers, "space-chinese") > 0;
+      return expect_fixed(config,
+                          {{"do_lower_case", lowers_case(tokenizer)}, {"tokenize_chinese_chars", spaces_chinese}});
+    }
+    if (!lower.is_null() || !config["strip_accents"].is_null()) {
+      tokenizer.lowercase = lower.flag_or(tokenizer.lowercase);
+      tokenizer.strip_accents = config["strip_accents"].flag_or(tokenizer.lowercase);
+    }
+    if (!config["tokenize_chinese_chars"].flag_or(true)) use_steps(tokenizer, false);
   } else if (!describes_itself) {
     expect_fixed(config, {{"do_lower_case", false}, {"strip_accents", false}});
   }
@@ -278,7 +306,8 @@ void read_case(const JsonNode& config, bool describes_itself, TokenizerModel& to
 // `spaced`: the tokenizer begins each text with a space.
 void check_prefix_space(const JsonNode& config, const TokenizerModel& tokenizer) {
   if (tokenizer.kind == TokenizerKind::wordpiece) return;
-  expect_fixed(config, {{"add_prefix_space", tokenizer.prefix_space || tokenizer.spaced_words}});
+  const bool of_steps = std::ranges::count(tokenizer.cuts, "prefix-space") > 0;
+  expect_fixed(config, {{"add_prefix_space", tokenizer.prefix_space || tokenizer.spaced_words || of_steps}});
 }
 
 // added_tokens_decoder has ids as keys.
@@ -396,7 +425,7 @@ void check_side_files(const std::string& directory, const JsonNode& config, cons
   if (const Document framing = open_side_file(folder, tokenizer_file)) {
     expect_fixed(JsonNode(*framing), {{"add_bos_token", false}, {"add_eos_token", false}});
   }
-  if (const Document sentence = open_side_file(folder, sentences); sentence && !tokens.tokenizer.lowercase) {
+  if (const Document sentence = open_side_file(folder, sentences); sentence && !lowers_case(tokens.tokenizer)) {
     expect_fixed(JsonNode(*sentence), {{"do_lower_case", false}});
   }
   open_side_file(folder, pooling);

@@ -1,9 +1,11 @@
 // Hugging Face's tokenizer.json: normaliser, pre-tokeniser, model, post-processor, decoder and added tokens in one JSON
 // document. Read are
-//   BPE of bytes     ByteLevel, alone or with Punctuation, Digits and Split as Falcon has them
+//   BPE of bytes     ByteLevel, after normalisers and pre-tokenisers that the headers of text::Normaliser and
+//   text::Cuts
+//                    list, and before Digits and Split as Falcon has them
 //   BPE with bytes   Prepend and Replace as Llama's and Phi-3's have them, byte_fallback
-//   WordPiece        BertNormalizer, BertPreTokenizer
-//   Unigram          Precompiled or no normaliser, WhitespaceSplit and Metaspace as T5 has them
+//   WordPiece        BertNormalizer and BertPreTokenizer, or any of those lists
+//   Unigram          Precompiled or no normaliser, WhitespaceSplit and Metaspace as T5 has them, or any of those lists
 // and what write_tokenizer_json() writes. Anything else is an error that names it: ids are those of the file, or none.
 // Source: the documentation and files of Hugging Face's tokenizers, version 0.15 and before.
 #pragma once
@@ -33,13 +35,20 @@ void write_tokenizer_json(const std::string& path, const text::TokenizerModel& m
 namespace tokenizer_json {
 
 // What the normaliser and the pre-tokeniser do, step by step. Names of steps:
-//   normalisers: bert, charsmap, prepend, replace, nfd, european-accents, nfc, final-sigma, lowercase
-//   pre-tokenisers: bert, white-space, metaspace, byte-level, and Cuts' names
+//   normalisers: bert, charsmap, european-accents, final-sigma, and Normaliser's names
+//   pre-tokenisers: bert, metaspace, byte-level, and Cuts' names
 struct TextSteps {
   std::vector<std::string> normalisers, pretokenisers;
-  bool lowercase = false, strip_accents = false;
+  // Of bert.
+  bool cleans = true, spaces_chinese = true, lowercase = false, strip_accents = false;
   std::string charsmap;
 };
+// The steps of Normaliser that BertNormalizer stands for.
+std::vector<std::string> bert_normalisers(const TextSteps& steps);
+// Those of Cuts that BertPreTokenizer stands for.
+inline std::vector<std::string> bert_cuts() {
+  return {"white-space", "punctuation-marks"};
+}
 TextSteps read_text_steps(const JsonNode& document);
 
 // The tokens before, between and after texts.
@@ -55,6 +64,34 @@ Frame read_frame(const JsonNode& post_processor, OtherFrames others);
 inline constexpr const char* gpt2_pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 inline constexpr const char* digit_triples_pattern = "[0-9][0-9][0-9]";
+
+// Steps of Normaliser: a mark of a space before a text, and one for each space.
+inline constexpr const char* prepend_mark = "prepend\t\u2581";
+inline constexpr const char* mark_spaces = "replace\t \t\u2581";
+
+// What text::Matches are called in the file.
+struct SplitBehaviour {
+  const char* name;
+  const char* word;
+};
+inline constexpr SplitBehaviour split_behaviours[] = {{"Isolated", "isolated"},
+                                                      {"Removed", "removed"},
+                                                      {"Contiguous", "contiguous"},
+                                                      {"MergedWithPrevious", "with-previous"},
+                                                      {"MergedWithNext", "with-next"}};
+// Normalisers and pre-tokenisers without settings, and their steps.
+struct PlainStep {
+  const char* type;
+  const char* step;
+};
+inline constexpr PlainStep plain_normalisers[] = {{"NFC", "nfc"},
+                                                  {"NFD", "nfd"},
+                                                  {"NFKC", "nfkc"},
+                                                  {"NFKD", "nfkd"},
+                                                  {"Lowercase", "lowercase"},
+                                                  {"StripAccents", "strip-marks"}};
+inline constexpr PlainStep plain_pretokenisers[] = {
+    {"BertPreTokenizer", "bert"}, {"WhitespaceSplit", "white-space"}, {"Whitespace", "words"}};
 
 // What text::EuropeanAccents removes between NFD and NFC, and the sigma that text::LowerCase calls final.
 inline constexpr const char* european_accents_pattern = R"((?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+)";

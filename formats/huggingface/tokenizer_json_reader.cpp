@@ -52,7 +52,7 @@ class TokenizerJsonReader {
  private:
   std::string type_of_model() const;
   void read_bpe();
-  void read_own_letters();
+  bool read_bert_settings();
   void read_wordpiece();
   void read_unigram();
   void read_vocabulary();
@@ -65,7 +65,8 @@ class TokenizerJsonReader {
   void spell_pieces();
   void expect_decoder(std::initializer_list<std::string_view> types) const;
   [[noreturn]] void refuse_steps() const;
-  void take_cuts(bool spelled_in_bytes);
+  void take_steps(bool spelled_in_bytes);
+  bool has_normalised_tokens() const;
 
   Index id_of(std::string_view piece, const JsonNode& where) const {
     const auto found = ids_.find(piece);
@@ -75,7 +76,7 @@ class TokenizerJsonReader {
   std::optional<Index> special(std::initializer_list<const char*> texts) const;
 
   JsonNode document_, model_;
-  TextSteps steps_;
+  const TextSteps steps_;
   TokenizerModel result_;
   std::unordered_map<std::string_view, Index> ids_;  // of texts in the document
   bool marks_are_spaces_ = false;                    // in pieces
@@ -94,16 +95,37 @@ void TokenizerJsonReader::refuse_steps() const {
                                named(steps_.normalisers), "; and pre_tokenizers: ", named(steps_.pretokenisers)));
 }
 
-void TokenizerJsonReader::take_cuts(bool spelled_in_bytes) {
-  Names cuts = steps_.pretokenisers;
-  const auto byte_levels = std::erase(cuts, "byte-level");
-  const auto is_cut = [](const std::string& name) {
-    return name != "bert" && name != "white-space" && name != "metaspace";
-  };
-  const bool good = byte_levels == (spelled_in_bytes ? 1u : 0u) && std::ranges::all_of(cuts, is_cut) &&
-                    std::ranges::find(cuts, "gpt2") != cuts.end() && steps_.normalisers.empty();
-  if (!good) refuse_steps();
-  if (cuts != Names{"gpt2"}) result_.cuts = cuts;
+// The steps as lists of Normaliser and Cuts.
+void TokenizerJsonReader::take_steps(bool spelled_in_bytes) {
+  for (const std::string& name : steps_.normalisers) {
+    if (name == "charsmap" || name == "european-accents" || name == "final-sigma") refuse_steps();
+    const Names steps = name == "bert" ? tokenizer_json::bert_normalisers(steps_) : Names{name};
+    result_.normalisers.insert(result_.normalisers.end(), steps.begin(), steps.end());
+  }
+  std::size_t byte_levels = 0;
+  for (const std::string& name : steps_.pretokenisers) {
+    if (name == "metaspace") refuse_steps();
+    if (name == "byte-level") {
+      ++byte_levels;
+    } else if (name == "bert") {
+      const Names steps = tokenizer_json::bert_cuts();
+      result_.cuts.insert(result_.cuts.end(), steps.begin(), steps.end());
+    } else {
+      result_.cuts.push_back(name);
+    }
+  }
+  if (byte_levels != (spelled_in_bytes ? 1 : 0)) refuse_steps();
+  if (result_.cuts.empty()) result_.cuts.push_back("whole");
+  if (result_.cuts == Names{"gpt2"} && result_.kind != TokenizerKind::wordpiece) result_.cuts.clear();
+}
+
+bool TokenizerJsonReader::has_normalised_tokens() const {
+  const JsonNode tokens = document_["added_tokens"];
+  if (tokens.is_null()) return false;
+  for (const JsonNode& token : tokens.list()) {
+    if (token["normalized"].flag_or(false)) return true;
+  }
+  return false;
 }
 
 void TokenizerJsonReader::read_bpe() {
@@ -112,36 +134,47 @@ void TokenizerJsonReader::read_bpe() {
   model_["dropout"].expect_any_of({nullptr, 0.0});
   model_["continuing_subword_prefix"].expect_any_of({nullptr, ""});
   model_["end_of_word_suffix"].expect_any_of({nullptr, ""});
-  model_["ignore_merges"].expect_any_of({nullptr, false});
   const Names& before = steps_.normalisers;
-  const bool of_characters = before == Names{"prepend", "replace"} || before == Names{"replace"};
+  const Names marks{tokenizer_json::mark_spaces};
+  const bool of_characters =
+      before == Names{tokenizer_json::prepend_mark, tokenizer_json::mark_spaces} || before == marks;
   if (of_characters && steps_.pretokenisers.empty()) {
     model_["byte_fallback"].expect(true);
+    model_["ignore_merges"].expect_any_of({nullptr, false});
     result_.kind = TokenizerKind::char_bpe;
     result_.byte_fallback = marks_are_spaces_ = true;
     result_.prefix_space = before.size() == 2;
     expect_decoder({"Replace", "ByteFallback", "Fuse", "Strip"});
   } else {
     result_.kind = TokenizerKind::bpe;
-    take_cuts(true);
+    result_.whole_words = model_["ignore_merges"].flag_or(false);
+    take_steps(true);
     expect_decoder({"ByteLevel"});
   }
   read_vocabulary();
   read_merges();
 }
 
-// Takes the steps after BertNormalizer that write what heddle does with letters and it does not.
-void TokenizerJsonReader::read_own_letters() {
-  const auto take = [this](const Names& steps) {
-    Names& all = steps_.normalisers;
-    const bool has = all.size() > steps.size() && std::equal(steps.begin(), steps.end(), all.begin() + 1);
-    if (has) all.erase(all.begin() + 1, all.begin() + 1 + static_cast<std::ptrdiff_t>(steps.size()));
+// False where text is cut otherwise than as BERT does, for which heddle has settings of its own; steps after
+// BertNormalizer may write what heddle does with letters and it does not.
+bool TokenizerJsonReader::read_bert_settings() {
+  Names rest = steps_.normalisers;
+  const bool as_bert = !rest.empty() && rest.front() == "bert" && steps_.pretokenisers == Names{"bert"} &&
+                       steps_.cleans && steps_.spaces_chinese && !has_normalised_tokens();
+  if (!as_bert) return false;
+  const auto take = [&rest](const Names& steps) {
+    const bool has = rest.size() > steps.size() && std::equal(steps.begin(), steps.end(), rest.begin() + 1);
+    if (has) rest.erase(rest.begin() + 1, rest.begin() + 1 + static_cast<std::ptrdiff_t>(steps.size()));
     return has;
   };
-  result_.european_accents = !steps_.strip_accents && take({"nfd", "european-accents", "nfc"});
-  result_.final_sigma = !steps_.lowercase && take({"final-sigma", "lowercase"});
-  result_.strip_accents = result_.strip_accents || result_.european_accents;
-  result_.lowercase = result_.lowercase || result_.final_sigma;
+  const bool european_accents = !steps_.strip_accents && take({"nfd", "european-accents", "nfc"});
+  const bool final_sigma = !steps_.lowercase && take({"final-sigma", "lowercase"});
+  if (rest.size() > 1) return false;
+  result_.european_accents = european_accents;
+  result_.final_sigma = final_sigma;
+  result_.strip_accents = steps_.strip_accents || european_accents;
+  result_.lowercase = steps_.lowercase || final_sigma;
+  return true;
 }
 
 void TokenizerJsonReader::read_wordpiece() {
@@ -149,10 +182,7 @@ void TokenizerJsonReader::read_wordpiece() {
   model_["continuing_subword_prefix"].expect(std::string(text::continuation_mark));
   model_["max_input_chars_per_word"].expect(100);
   result_.kind = TokenizerKind::wordpiece;
-  result_.lowercase = steps_.lowercase;
-  result_.strip_accents = steps_.strip_accents;
-  read_own_letters();
-  if (steps_.normalisers != Names{"bert"} || steps_.pretokenisers != Names{"bert"}) refuse_steps();
+  if (!read_bert_settings()) take_steps(false);
   expect_decoder({"WordPiece"});
   read_vocabulary();
 }
@@ -167,7 +197,7 @@ void TokenizerJsonReader::read_unigram() {
     if (!steps_.charsmap.empty()) result_.charsmap = {steps_.charsmap};
     expect_decoder({"Metaspace"});
   } else {
-    take_cuts(false);
+    take_steps(false);
     expect_decoder({"ByteFallback", "Fuse"});
   }
   read_scores();
@@ -253,6 +283,9 @@ void TokenizerJsonReader::read_added_tokens() {
   for (auto token = list.begin(); token != list.end(); ++token) by_id.emplace_back((*token)["id"].number(), token);
   std::ranges::stable_sort(by_id, {}, [](const auto& entry) { return entry.first; });
   for (const auto& [id, token] : by_id) read_added_token(*token);
+  // Where nothing is normalised and no token comes first, it is all the same.
+  const bool all = result_.normalised_tokens.size() == by_id.size();
+  if (all && result_.normalisers.empty()) result_.normalised_tokens.clear();
 }
 
 void TokenizerJsonReader::read_added_token(const JsonNode& token) {
@@ -260,16 +293,19 @@ void TokenizerJsonReader::read_added_token(const JsonNode& token) {
   const Index id = token["id"].number();
   const std::string_view content = token["content"].text();
   const auto size = static_cast<Index>(result_.pieces.size());
-  if (id == size) {
+  if (id == size && !ids_.contains(content)) {
     result_.pieces.emplace_back(content);
     if (result_.kind == TokenizerKind::unigram) result_.scores.push_back(0);
     ids_.emplace(content, id);
-  } else if (id > size || result_.pieces[static_cast<std::size_t>(id)] != content) {
+  } else if (id >= size || result_.pieces[static_cast<std::size_t>(id)] != content) {
     token.refuse(concatenate("has the id ", id, ", which is not that of ", text::quoted(content),
                              " and not the next of ", size, " pieces"));
   }
-  token["single_word"].expect_any_of({false, nullptr});
-  if (token["normalized"].flag_or(false) && !steps_.normalisers.empty()) token["normalized"].expect(false);
+  if (token["normalized"].flag_or(false)) {
+    if (result_.normalisers.empty() && !steps_.normalisers.empty()) token["normalized"].expect(false);
+    result_.normalised_tokens.push_back(id);
+  }
+  if (token["single_word"].flag_or(false)) result_.single_words.push_back(id);
   (token["special"].flag_or(false) ? result_.special_tokens : result_.added_tokens).push_back(id);
   if (token["lstrip"].flag_or(false)) result_.strip_left.push_back(id);
   if (token["rstrip"].flag_or(false)) result_.strip_right.push_back(id);

@@ -1,8 +1,10 @@
 // The parts of tokenizer.json around the model.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "formats/huggingface/tokenizer_json.hpp"
+#include "libcore/text/cuts.hpp"
 #include "libcore/text/spelling.hpp"
 
 namespace heddle::formats::tokenizer_json {
@@ -28,41 +30,78 @@ const std::string& mark() {
   return text;
 }
 
-// U+2581 for spaces, or a pattern that heddle writes.
-void read_replacement(const JsonNode& node, TextSteps& steps) {
-  const JsonNode pattern = node.expect_only({"type", "pattern", "content"})["pattern"];
-  pattern.expect_any_of({{{"String", " "}}, {{"Regex", european_accents_pattern}}, {{"Regex", final_sigma_pattern}}});
-  if (pattern["Regex"].is_null()) {
-    node["content"].expect(mark());
-    steps.normalisers.push_back("replace");
-  } else if (pattern["Regex"].text() == european_accents_pattern) {
-    node["content"].expect("");
-    steps.normalisers.push_back("european-accents");
-  } else {
-    node["content"].expect(final_sigma);
-    steps.normalisers.push_back("final-sigma");
+// The text of a step's setting; steps separate theirs by tabs.
+std::string setting(const JsonNode& node) {
+  std::string text(node.text());
+  if (text.find('\t') != text.npos || text.find('\0') != text.npos) {
+    node.refuse("has a tab or a zero byte, which heddle does not support here");
+  }
+  return text;
+}
+
+// {"Regex": …}, or {"String": …}, which stands for itself.
+std::string expression(const JsonNode& pattern) {
+  pattern.expect_only({"Regex", "String"});
+  const JsonNode regex = pattern["Regex"], string = pattern["String"];
+  if (!regex.is_null()) return setting(regex);
+  if (string.text().empty()) string.refuse("is empty");
+  return text::expression_of(string.text());
+}
+
+// Tries an expression, so that an error names its place.
+void check_expression(const JsonNode& node, const std::string& expression) {
+  try {
+    text::Pattern{expression};
+  } catch (const DataError& error) {
+    node.refuse(error.what());
   }
 }
 
+void read_replacement(const JsonNode& node, TextSteps& steps) {
+  node.expect_only({"type", "pattern", "content"});
+  const std::string from = expression(node["pattern"]), content = setting(node["content"]);
+  if (from == european_accents_pattern && content.empty()) {
+    steps.normalisers.push_back("european-accents");
+  } else if (from == final_sigma_pattern && content == final_sigma) {
+    steps.normalisers.push_back("final-sigma");
+  } else {
+    check_expression(node["pattern"], from);
+    steps.normalisers.push_back(concatenate("replace\t", from, "\t", content));
+  }
+}
+
+void read_bert_normaliser(const JsonNode& node, TextSteps& steps) {
+  node.expect_only({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
+  steps.cleans = node["clean_text"].flag_or(true);
+  steps.spaces_chinese = node["handle_chinese_chars"].flag_or(true);
+  steps.lowercase = node["lowercase"].flag();
+  steps.strip_accents = node["strip_accents"].flag_or(steps.lowercase);
+  steps.normalisers.push_back("bert");
+}
+
+template <std::size_t count>
+const char* plain_step(const PlainStep (&list)[count], std::string_view type) {
+  const auto found = std::ranges::find(list, type, [](const PlainStep& one) { return std::string_view(one.type); });
+  return found == std::end(list) ? nullptr : found->step;
+}
+
 void read_normaliser(const JsonNode& node, std::string_view type, TextSteps& steps) {
-  if (type == "BertNormalizer") {
-    node.expect_only({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
-    node["clean_text"].expect(true);
-    node["handle_chinese_chars"].expect(true);
-    steps.lowercase = node["lowercase"].flag();
-    steps.strip_accents = node["strip_accents"].flag_or(steps.lowercase);
-    steps.normalisers.push_back("bert");
+  if (const char* step = plain_step(plain_normalisers, type)) {
+    node.expect_only({"type"});
+    steps.normalisers.push_back(step);
+  } else if (type == "BertNormalizer") {
+    read_bert_normaliser(node, steps);
   } else if (type == "Precompiled") {
     steps.charsmap = node.expect_only({"type", "precompiled_charsmap"})["precompiled_charsmap"].text();
     steps.normalisers.push_back("charsmap");
   } else if (type == "Prepend") {
-    node.expect_only({"type", "prepend"})["prepend"].expect(mark());
-    steps.normalisers.push_back("prepend");
+    steps.normalisers.push_back("prepend\t" + setting(node.expect_only({"type", "prepend"})["prepend"]));
   } else if (type == "Replace") {
     read_replacement(node, steps);
-  } else if (type == "NFD" || type == "NFC" || type == "Lowercase") {
-    node.expect_only({"type"});
-    steps.normalisers.push_back(type == "Lowercase" ? "lowercase" : type == "NFD" ? "nfd" : "nfc");
+  } else if (type == "Strip") {
+    node.expect_only({"type", "strip_left", "strip_right"});
+    if (node["strip_left"].flag()) steps.normalisers.push_back("strip-left");
+    if (node["strip_right"].flag()) steps.normalisers.push_back("strip-right");
   } else {
     node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not support"));
   }
@@ -70,7 +109,7 @@ void read_normaliser(const JsonNode& node, std::string_view type, TextSteps& ste
 
 void read_byte_level(const JsonNode& node, TextSteps& steps) {
   node.expect_only({"type", "add_prefix_space", "trim_offsets", "use_regex"});
-  node["add_prefix_space"].expect(false);
+  if (node["add_prefix_space"].flag_or(true)) steps.pretokenisers.push_back("prefix-space");
   if (node["use_regex"].flag_or(true)) steps.pretokenisers.push_back("gpt2");
   steps.pretokenisers.push_back("byte-level");
 }
@@ -85,24 +124,54 @@ void read_metaspace(const JsonNode& node, TextSteps& steps) {
   steps.pretokenisers.push_back("metaspace");
 }
 
+// What becomes of the matches, in the words of Cuts.
+std::string behaviour(const JsonNode& node) {
+  for (const SplitBehaviour& one : split_behaviours) {
+    if (node.text() == one.name) return one.word;
+  }
+  node.refuse(concatenate("is ", text::quoted(node.text()), ", which heddle does not support"));
+}
+
 void read_split(const JsonNode& node, TextSteps& steps) {
   node.expect_only({"type", "pattern", "behavior", "invert"});
-  node["pattern"].expect_any_of({{{"Regex", gpt2_pattern}}, {{"Regex", digit_triples_pattern}}});
-  node["behavior"].expect("Isolated");
-  node["invert"].expect(false);
-  const bool digits = node["pattern"]["Regex"].text() == digit_triples_pattern;
-  steps.pretokenisers.push_back(digits ? "digit-triples" : "gpt2");
+  const std::string pattern = expression(node["pattern"]), matches = behaviour(node["behavior"]);
+  const bool inverted = node["invert"].flag_or(false), plain = matches == "isolated" && !inverted;
+  if (plain && pattern == gpt2_pattern) {
+    steps.pretokenisers.push_back("gpt2");
+  } else if (plain && pattern == digit_triples_pattern) {
+    steps.pretokenisers.push_back("digit-triples");
+  } else {
+    check_expression(node["pattern"], pattern);
+    steps.pretokenisers.push_back(concatenate("split\t", pattern, "\t", matches, inverted ? "\tinverted" : ""));
+  }
 }
 
 void read_digits(const JsonNode& node, TextSteps& steps) {
-  node.expect_only({"type", "individual_digits"})["individual_digits"].expect(false);
+  const bool single = node.expect_only({"type", "individual_digits"})["individual_digits"].flag_or(false);
   const auto& before = steps.pretokenisers;
-  if (std::ranges::find(before, "byte-level") == before.end()) node.refuse("must follow ByteLevel");
-  steps.pretokenisers.push_back("byte-digits");
+  const bool of_bytes = std::ranges::find(before, "byte-level") != before.end();
+  if (of_bytes && single) node.refuse("follows ByteLevel, where heddle does not support individual_digits");
+  steps.pretokenisers.push_back(of_bytes ? "byte-digits" : single ? "digits" : "digit-runs");
+}
+
+void read_punctuation(const JsonNode& node, TextSteps& steps) {
+  const JsonNode setting = node.expect_only({"type", "behavior"})["behavior"];
+  const std::string matches = setting.is_null() ? "isolated" : behaviour(setting);
+  if (matches == "contiguous" || matches == "isolated") {
+    steps.pretokenisers.push_back(matches == "isolated" ? "punctuation-marks" : "punctuation");
+  } else {
+    steps.pretokenisers.push_back(concatenate("split\t", text::punctuation_expression, "\t", matches));
+  }
 }
 
 void read_pretokeniser(const JsonNode& node, std::string_view type, TextSteps& steps) {
-  if (type == "ByteLevel") {
+  const auto& before = steps.pretokenisers;
+  const bool of_bytes = std::ranges::find(before, "byte-level") != before.end();
+  const std::size_t count = before.size();
+  if (const char* step = plain_step(plain_pretokenisers, type)) {
+    node.expect_only({"type"});
+    steps.pretokenisers.push_back(step);
+  } else if (type == "ByteLevel") {
     read_byte_level(node, steps);
   } else if (type == "Metaspace") {
     read_metaspace(node, steps);
@@ -111,14 +180,16 @@ void read_pretokeniser(const JsonNode& node, std::string_view type, TextSteps& s
   } else if (type == "Digits") {
     read_digits(node, steps);
   } else if (type == "Punctuation") {
-    node.expect_only({"type", "behavior"})["behavior"].expect("Contiguous");
-    steps.pretokenisers.push_back("punctuation");
-  } else if (type == "BertPreTokenizer" || type == "WhitespaceSplit") {
-    node.expect_only({"type"});
-    steps.pretokenisers.push_back(type == "WhitespaceSplit" ? "white-space" : "bert");
+    read_punctuation(node, steps);
+  } else if (type == "CharDelimiterSplit") {
+    const std::string delimiter = text::expression_of(node.expect_only({"type", "delimiter"})["delimiter"].text());
+    steps.pretokenisers.push_back(concatenate("split\t", delimiter, "\tremoved"));
   } else {
     node.refuse(concatenate("is of type ", text::quoted(type), ", which heddle does not support"));
   }
+  const bool good =
+      !of_bytes || (before.size() == count + 1 && (before.back() == "byte-digits" || before.back() == "digit-triples"));
+  if (!good) node.refuse("follows ByteLevel, where heddle supports Digits and Split by [0-9][0-9][0-9]");
 }
 
 constexpr Index first_text = -2, second_text = -3;
@@ -168,6 +239,15 @@ Frame read_template_frame(const JsonNode& node, OtherFrames others) {
 }
 
 }  // namespace
+
+std::vector<std::string> bert_normalisers(const TextSteps& steps) {
+  std::vector<std::string> names;
+  if (steps.cleans) names.push_back("clean");
+  if (steps.spaces_chinese) names.push_back("space-chinese");
+  if (steps.strip_accents) names.insert(names.end(), {"nfd", "strip-accents"});
+  if (steps.lowercase) names.push_back("lowercase");
+  return names;
+}
 
 TextSteps read_text_steps(const JsonNode& document) {
   TextSteps steps;

@@ -78,6 +78,7 @@ class Writer {
  private:
   Json added_tokens() const;
   Json words_normaliser() const;
+  Json steps_normaliser() const;
   Json normaliser() const;
   Json pretokeniser() const;
   Json cut_steps() const;
@@ -101,27 +102,32 @@ Json Writer::added_tokens() const {
   std::ranges::sort(ids);
   const auto set_of = [](const std::vector<Index>& list) { return std::set<Index>(list.begin(), list.end()); };
   const std::set<Index> left = set_of(model_.strip_left), right = set_of(model_.strip_right),
-                        special = set_of(model_.special_tokens);
+                        special = set_of(model_.special_tokens), single = set_of(model_.single_words),
+                        normalised = set_of(model_.normalised_tokens);
   Json tokens = Json::array();
   for (const Index id : ids) {
     tokens.push_back({{"id", id},
                       {"content", piece(id)},
-                      {"single_word", false},
+                      {"single_word", single.contains(id)},
                       {"lstrip", left.contains(id)},
                       {"rstrip", right.contains(id)},
-                      {"normalized", false},
+                      {"normalized", normalised.contains(id)},
                       {"special", special.contains(id)}});
   }
   return tokens;
 }
 
+Json bert_normaliser(bool cleans, bool spaces_chinese, bool strips, bool lowercases) {
+  return of_type("BertNormalizer", {{"clean_text", cleans},
+                                    {"handle_chinese_chars", spaces_chinese},
+                                    {"strip_accents", strips},
+                                    {"lowercase", lowercases}});
+}
+
 Json Writer::words_normaliser() const {
   const bool bert_strips = model_.strip_accents && !model_.european_accents;
   Json steps = Json::array();
-  steps.push_back(of_type("BertNormalizer", {{"clean_text", true},
-                                             {"handle_chinese_chars", true},
-                                             {"strip_accents", bert_strips},
-                                             {"lowercase", model_.lowercase && !model_.final_sigma}}));
+  steps.push_back(bert_normaliser(true, true, bert_strips, model_.lowercase && !model_.final_sigma));
   if (model_.strip_accents && model_.european_accents) {
     steps.push_back(of_type("NFD"));
     steps.push_back(replacement(tokenizer_json::european_accents_pattern, ""));
@@ -134,8 +140,51 @@ Json Writer::words_normaliser() const {
   return sequence("normalizers", steps);
 }
 
+// The type of a step without settings, or null.
+template <std::size_t count>
+const char* plain_type(const tokenizer_json::PlainStep (&list)[count], const std::string& step) {
+  for (const auto& one : list) {
+    if (step == one.step) return one.type;
+  }
+  return nullptr;
+}
+
+Json normaliser_step(const std::string& step) {
+  if (const char* type = plain_type(tokenizer_json::plain_normalisers, step)) return of_type(type);
+  if (step == "strip-left" || step == "strip-right") {
+    return of_type("Strip", {{"strip_left", step == "strip-left"}, {"strip_right", step == "strip-right"}});
+  }
+  const std::vector<std::string> parts = split(step, '\t');
+  if (parts[0] == "prepend") return of_type("Prepend", {{"prepend", parts[1]}});
+  check<DataError>(parts[0] == "replace", "normalising text by ", step, " cannot be written as tokenizer.json");
+  return replacement(parts[1].c_str(), parts[2].c_str());
+}
+
+// Steps side by side that BertNormalizer has are one.
+Json Writer::steps_normaliser() const {
+  const std::vector<std::string>& steps = model_.normalisers;
+  std::size_t at = 0;
+  const auto take = [&](std::initializer_list<const char*> names) {
+    const bool has = steps.size() - at >= names.size() &&
+                     std::equal(names.begin(), names.end(), steps.begin() + static_cast<std::ptrdiff_t>(at));
+    if (has) at += names.size();
+    return has;
+  };
+  Json list = Json::array();
+  while (at < steps.size()) {
+    const bool cleans = take({"clean"}), spaces = take({"space-chinese"}), strips = take({"nfd", "strip-accents"});
+    if (cleans || spaces || strips) {
+      list.push_back(bert_normaliser(cleans, spaces, strips, take({"lowercase"})));
+    } else {
+      list.push_back(normaliser_step(steps[at++]));
+    }
+  }
+  return sequence("normalizers", list);
+}
+
 Json Writer::normaliser() const {
-  if (model_.kind == TokenizerKind::wordpiece) return words_normaliser();
+  if (!model_.normalisers.empty()) return steps_normaliser();
+  if (model_.kind == TokenizerKind::wordpiece && model_.cuts.empty()) return words_normaliser();
   if (!model_.charsmap.empty()) return of_type("Precompiled", {{"precompiled_charsmap", join(model_.charsmap, "")}});
   if (model_.kind != TokenizerKind::char_bpe) return nullptr;
   Json steps = Json::array();
@@ -144,33 +193,55 @@ Json Writer::normaliser() const {
   return sequence("normalizers", steps);
 }
 
+Json cut_step(const std::string& cut) {
+  if (const char* type = plain_type(tokenizer_json::plain_pretokenisers, cut)) return of_type(type);
+  if (cut == "gpt2") return split_step(tokenizer_json::gpt2_pattern);
+  if (cut == "punctuation") return of_type("Punctuation", {{"behavior", "Contiguous"}});
+  if (cut == "punctuation-marks") return of_type("Punctuation", {{"behavior", "Isolated"}});
+  if (cut == "digits" || cut == "digit-runs") return of_type("Digits", {{"individual_digits", cut == "digits"}});
+  if (cut == "digit-triples") return split_step(tokenizer_json::digit_triples_pattern);
+  const std::vector<std::string> parts = split(cut, '\t');
+  check<DataError>(parts[0] == "split", "splitting text by ", cut, " here cannot be written as tokenizer.json");
+  Json step = split_step(parts[1].c_str());
+  for (const auto& [name, word] : tokenizer_json::split_behaviours) {
+    if (parts[2] == word) step["behavior"] = name;
+  }
+  step["invert"] = parts.size() == 4;
+  return step;
+}
+
 // Splitting as GPT-2 does is ByteLevel in byte-level models, and its pattern in others.
 Json Writer::cut_steps() const {
   const bool of_bytes = model_.kind == TokenizerKind::bpe;
-  bool is_byte_level = false;
+  bool is_byte_level = false, prefix_space = false;
   Json steps = Json::array();
+  const auto add_byte_level = [&](bool splits) {
+    steps.push_back(byte_level(splits));
+    steps.back()["add_prefix_space"] = prefix_space;
+    is_byte_level = true;
+  };
   for (const std::string& cut : model_.cuts.empty() ? std::vector<std::string>{"gpt2"} : model_.cuts) {
-    if (cut == "gpt2") {
-      steps.push_back(of_bytes && !is_byte_level ? byte_level(true) : split_step(tokenizer_json::gpt2_pattern));
-      is_byte_level = of_bytes;
-    } else if (cut == "punctuation") {
-      steps.push_back(of_type("Punctuation", {{"behavior", "Contiguous"}}));
-    } else if (cut == "digit-triples") {
-      steps.push_back(split_step(tokenizer_json::digit_triples_pattern));
-    } else {
-      check<DataError>(cut == "byte-digits" && is_byte_level, "splitting text by ", cut,
-                       " here cannot be written as tokenizer.json");
+    const bool of_spelling = cut == "byte-digits";
+    if (of_spelling && of_bytes && !is_byte_level) add_byte_level(false);
+    if (cut == "prefix-space" && of_bytes && !is_byte_level) {
+      prefix_space = true;
+    } else if (cut == "gpt2" && of_bytes && !is_byte_level) {
+      add_byte_level(true);
+    } else if (of_spelling && of_bytes) {
       steps.push_back(of_type("Digits", {{"individual_digits", false}}));
+    } else if (cut != "whole") {
+      check<DataError>(!prefix_space || is_byte_level, "splitting text by ", cut,
+                       " after prefix-space cannot be written as tokenizer.json");
+      steps.push_back(cut_step(cut));
     }
   }
-  check<DataError>(is_byte_level == of_bytes,
-                   "splitting text in another way than GPT-2 cannot be written as tokenizer.json");
-  return sequence("pretokenizers", steps);
+  if (of_bytes && !is_byte_level) add_byte_level(false);
+  return steps.empty() ? Json(nullptr) : sequence("pretokenizers", steps);
 }
 
 Json Writer::pretokeniser() const {
   if (model_.kind == TokenizerKind::char_bpe) return nullptr;
-  if (model_.kind == TokenizerKind::wordpiece) return of_type("BertPreTokenizer");
+  if (model_.kind == TokenizerKind::wordpiece && model_.cuts.empty()) return of_type("BertPreTokenizer");
   if (!model_.spaced_words) return cut_steps();
   return sequence("pretokenizers", {of_type("WhitespaceSplit"), metaspace()});
 }
@@ -263,14 +334,16 @@ Json Writer::model() const {
                                {"vocab", pieces},
                                {"byte_fallback", model_.byte_fallback}});
   }
-  return of_type("BPE", {{"dropout", nullptr},
-                         {"unk_token", piece_or_null(model_.unknown)},
-                         {"continuing_subword_prefix", nullptr},
-                         {"end_of_word_suffix", nullptr},
-                         {"fuse_unk", model_.kind == TokenizerKind::char_bpe},
-                         {"byte_fallback", model_.byte_fallback},
-                         {"vocab", ids()},
-                         {"merges", merges()}});
+  Json merging = of_type("BPE", {{"dropout", nullptr},
+                                 {"unk_token", piece_or_null(model_.unknown)},
+                                 {"continuing_subword_prefix", nullptr},
+                                 {"end_of_word_suffix", nullptr},
+                                 {"fuse_unk", model_.kind == TokenizerKind::char_bpe},
+                                 {"byte_fallback", model_.byte_fallback},
+                                 {"vocab", ids()},
+                                 {"merges", merges()}});
+  if (model_.whole_words) merging["ignore_merges"] = true;
+  return merging;
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ TEST_CASE("side files: tokens of added_tokens.json and added_tokens_decoder are 
   CHECK(other.read().is_special(7));
   CHECK(other.read().model().strip_left == std::vector<Index>{7});
   other.write("tokenizer_config.json", decoder({{"content", "<a|b>"}, {"single_word", true}}));
-  CHECK(contains(other.problem(), "tokenizer_config.json: added_tokens_decoder.7.single_word: is true"));
+  CHECK(other.read().encode("<a|b>c") == std::vector<TokenId>{4, 0, 3, 1, 5, 2});  // with a letter beside it
+  CHECK(other.read().encode("c<<a|b>>") == std::vector<TokenId>{2, 4, 7, 5});
   other.write("tokenizer_config.json", decoder({{"content", "<a|b>"}}));
   other.write("added_tokens.json", {{"<b|a>", 7}});
   CHECK(contains(other.problem(), "another file beside it has"));
@@ -105,7 +106,6 @@ TEST_CASE("side files: fields that change ids are carried out or refused by name
   const std::pair<const char*, json> refused[] = {{"tokenizer_class", "BertJapaneseTokenizer"},
                                                   {"word_tokenizer_type", "mecab"},
                                                   {"subword_tokenizer_type", "character"},
-                                                  {"tokenize_chinese_chars", false},
                                                   {"do_basic_tokenize", false},
                                                   {"never_split", {"ab"}},
                                                   {"auto_map", {{"AutoTokenizer", "x.Y"}}}};
@@ -114,7 +114,13 @@ TEST_CASE("side files: fields that change ids are carried out or refused by name
     CHECK(contains(words.problem({{field, value}}), std::string("tokenizer_config.json: ") + field + ": is "));
   }
   const json upper{{"do_lower_case", true}, {"added_tokens_decoder", {{"7", {{"content", "<A>"}}}}}};
-  CHECK(contains(words.problem(upper), "lower-cased text"));
+  const text::TokenizerModel lower = words.with(upper);
+  const text::Tokenizer tokenizer(lower);
+  CHECK(tokenizer.encode("AB <a>[MASK] <A>\u00c1B[mask]") == std::vector<TokenId>{5, 7, 4, 7, 5, 1, 1, 1});
+  CHECK(lower.normalisers == std::vector<std::string>{"clean", "space-chinese", "nfd", "strip-accents", "lowercase"});
+  const json chinese{{"do_lower_case", false}, {"tokenize_chinese_chars", false}};
+  CHECK(text::Tokenizer(words.with(chinese)).encode("\u4e2d\u6587ab").size() == 1);
+  CHECK(text::Tokenizer(words.with({{"do_lower_case", false}})).encode("\u4e2d\u6587ab").size() == 3);
 
   const LetterFolder letters;
   for (const char* field : {"add_prefix_space", "do_lower_case"}) {
