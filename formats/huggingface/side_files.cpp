@@ -46,7 +46,7 @@ const std::vector<SideFile>& side_files() {
        true,
        {"unk_token", "eos_token", "cls_token", "sep_token", "mask_token", "pad_token", "additional_special_tokens",
         "added_tokens_decoder", "tokenizer_class", "do_lower_case", "strip_accents", "tokenize_chinese_chars",
-        "add_prefix_space", "extra_ids"},
+        "add_prefix_space", "extra_ids", "separate_vocabs"},
        {{"word_tokenizer_type", "basic"},
         {"subword_tokenizer_type", "wordpiece"},
         {"do_word_tokenize", true},
@@ -79,6 +79,25 @@ const std::vector<SideFile>& side_files() {
         {"pooling_mode_mean_sqrt_len_tokens", false},
         {"pooling_mode_weightedmean_tokens", false}}},
       {"modules.json", false, {}, {}},
+      // Target modules and layers are those that have tensors; the matrices of tensors do not depend on fan_in_fan_out.
+      {"adapter_config.json",
+       false,
+       {"peft_type", "r", "lora_alpha", "use_rslora", "lora_dropout", "init_lora_weights", "base_model_name_or_path",
+        "target_modules", "exclude_modules", "layers_to_transform", "layers_pattern", "fan_in_fan_out", "task_type",
+        "inference_mode"},
+       {{"use_dora", false},
+        {"bias", "none"},
+        {"lora_bias", false},
+        {"modules_to_save", nlohmann::json::array()},
+        {"rank_pattern", nlohmann::json::object()},
+        {"alpha_pattern", nlohmann::json::object()},
+        {"layer_replication", nullptr},
+        {"trainable_token_indices", nullptr},
+        {"target_parameters", nlohmann::json::array()},
+        {"use_qalora", false},
+        {"use_bdlora", nullptr},
+        {"arrow_config", nullptr},
+        {"alora_invocation_tokens", nullptr}}},
       {"preprocessor_config.json", false, {}, {}},
   };
   return list;
@@ -109,16 +128,6 @@ std::vector<std::string> files_of(const std::string& path, const std::function<b
 }
 
 using Document = std::unique_ptr<const JsonDocument>;
-
-// Its document, whose fixed fields are as they should be; null where the file does not exist.
-Document open_side_file(const fs::path& folder, const char* name) {
-  const fs::path file = folder / name;
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return nullptr;
-  Document document(new JsonDocument(read_json(file.string())));
-  expect_fixed(JsonNode(*document), listed(name).fixed);
-  return document;
-}
 
 // A token is its text, or an object that holds it.
 std::string_view text_of_token(const JsonNode& token) {
@@ -371,6 +380,15 @@ std::vector<std::string_view> used_fields(const SideFile& file, const JsonNode& 
 }
 
 }  // namespace
+
+std::unique_ptr<const JsonDocument> open_side_file(const std::filesystem::path& folder, const char* name) {
+  const fs::path file = folder / name;
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return nullptr;
+  Document document(new JsonDocument(read_json(file.string())));
+  expect_fixed(JsonNode(*document), listed(name).fixed);
+  return document;
+}
 
 std::vector<std::string> side_files_of(const std::string& path) {
   return files_of(path, [](const SideFile&) { return true; });

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,10 @@ struct ModelTokens {
   Index end, start;
 };
 void check_side_files(const std::string& directory, const JsonNode& config, const ModelTokens& tokens);
+
+// The document of a side file, whose fields that change meaning are as heddle has them; null where there is none.
+// Throws DataError.
+std::unique_ptr<const JsonDocument> open_side_file(const std::filesystem::path& folder, const char* name);
 
 // The fields of the side files, and of config.json, that heddle does not use: "FILE: not used: a, b".
 std::vector<std::string> unused_fields(const std::string& path);

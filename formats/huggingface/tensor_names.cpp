@@ -229,6 +229,20 @@ bool TensorSet::has(std::string_view foreign) const {
   return standard_.contains(standard_name(*names_, foreign));
 }
 
+std::vector<std::string> parameters_in(const TensorNames& names, std::string_view foreign) {
+  const std::string name = standard_name(names, foreign);
+  for (const TensorRule& rule : names.rules) {
+    const std::string pattern = standard_name(names, rule.foreign);
+    if (!matches(name, pattern)) continue;
+    std::vector<std::string> parameters;
+    for (const std::string_view parameter : rule.parameters) {
+      parameters.push_back(with_number(parameter, number_in(name, pattern)));
+    }
+    return parameters;
+  }
+  return {};
+}
+
 std::vector<std::string> foreign_names(const TensorNames& names, std::span<const ParameterShape> parameters) {
   std::vector<std::string> foreign;
   for (const Assignment& assignment : assign(names, parameters)) foreign.push_back(assignment.foreign);

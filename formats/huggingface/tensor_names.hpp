@@ -70,6 +70,9 @@ struct ParameterShape {
 std::vector<NamedTensor> from_foreign(const TensorNames& names, std::span<const Safetensor> tensors,
                                       std::span<const ParameterShape> parameters, const std::string& where);
 
+// The parameters that a foreign tensor holds, stacked by rows where they are several; none for a name without a rule.
+std::vector<std::string> parameters_in(const TensorNames& names, std::string_view foreign);
+
 // The names that to_foreign() gives.
 std::vector<std::string> foreign_names(const TensorNames& names, std::span<const ParameterShape> parameters);
 

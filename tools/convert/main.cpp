@@ -8,12 +8,14 @@
 #include "formats/huggingface/foreign_model.hpp"
 #include "formats/huggingface/foreign_vocabulary.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
+#include "formats/huggingface/peft_adapter.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
 #include "tools/cli/foreign_inputs.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/convert/model_conversion.hpp"
+#include "tools/convert/peft.hpp"
 #include "tools/convert/split.hpp"
 
 using namespace heddle;
@@ -40,8 +42,9 @@ struct ConvertOptions {
     visitor(Field("average", "average the weights of several models of the same shape and task").essential(),
             self.average);
     visitor(Field("merge", "merge an adapter with its base model into one model file").essential(), self.merge);
-    visitor(Field("base", "base model of the adapter, if it is not in the adapter's directory")
-                .needs({"merge"})
+    visitor(Field("base",
+                  "base model of an adapter: with --merge if it is not in the adapter's directory, and of an adapter "
+                  "of PEFT's")
                 .not_empty()
                 .takes("MODEL")
                 .essential(),
@@ -58,11 +61,11 @@ const cli::About about{
     .summary = "Converts models and tokenizers between formats, and splits labelled data.",
     .synopsis = {"MODEL --dtype f32|bf16|int8 -o FILE", "DIR [--dtype f32|bf16|int8] -o FILE",
                  "MODEL [--dtype f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
-                 "ADAPTER --merge [--base MODEL] -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER -o FILE",
-                 "LABELLED --split TRAIN,VALID,TEST -o DIR/"},
+                 "ADAPTER --merge [--base MODEL] -o FILE", "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json",
+                 "TOKENIZER -o FILE", "LABELLED --split TRAIN,VALID,TEST -o DIR/"},
     .operands = {{"MODEL",
-                  "model file, directory with config.json, or a tokenizer as tokenize -t takes it; with --split a "
-                  "labelled file",
+                  "model file, directory with config.json, adapter of PEFT's (a directory with adapter_config.json), "
+                  "or a tokenizer as tokenize -t takes it; with --split a labelled file",
                   1, cli::any_number}}};
 
 bool makes_json(const ConvertOptions& options) {
@@ -138,7 +141,13 @@ void convert(cli::Arguments& arguments) {
     return split_labelled(input, options.output, options.split, arguments);
   }
   refuse({"format", "text_column", "label_column", "header", "bad_records"}, arguments, ": is for --split");
+  if (!options.average && formats::is_peft_directory(input)) {
+    refuse({"merge", "dtype"}, arguments, ": is for heddle's files; convert the adapter of PEFT's to one first");
+    cli::report_unused_fields(input, arguments);
+    return convert_peft(input, options.base, options.output, arguments);
+  }
   if (options.merge) return merge_adapter(arguments, options, input);
+  refuse({"base"}, arguments, ": is for --merge and for adapters of PEFT's");
   const bool one_tokenizer = !options.average && is_tokenizer(input);
   if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);
   for (const std::string& each : inputs) {

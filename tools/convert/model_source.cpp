@@ -34,10 +34,6 @@ ModelSource read_file(const std::string& path) {
 }
 
 ModelSource read_directory(const std::string& path) {
-  const bool is_peft = std::filesystem::exists(std::filesystem::path(path) / "adapter_config.json");
-  check<DataError>(!is_peft || formats::is_model_directory(path), path,
-                   ": is an adapter of PEFT's, which heddle does not read; merge it into its model by PEFT's "
-                   "merge_and_unload, and convert that");
   check<DataError>(formats::is_model_directory(path), path,
                    ": is a directory without config.json, and without a tokenizer");
   ModelSource source;
