@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "formats/huggingface/piece_list.hpp"
+#include "formats/huggingface/side_files.hpp"
 #include "formats/sentencepiece/sentencepiece_reader.hpp"
 #include "libcore/base/error.hpp"
 
@@ -46,6 +47,25 @@ text::TokenizerModel read_side(const std::string& segmentation, const std::strin
 
 }  // namespace
 
+namespace {
+
+// The files, of which those of ids are as many as tokenizer_config.json says.
+std::vector<std::string> checked_files(const std::string& directory) {
+  std::vector<std::string> files = marian_vocabulary_files(directory);
+  check<DataError>(!files.empty(), directory, ": lacks source.spm, target.spm or vocab.json");
+  const bool has_own = files.size() > 3;
+  if (const auto config = open_side_file(directory, "tokenizer_config.json")) {
+    const JsonNode separate = JsonNode(*config)["separate_vocabs"];
+    if (separate.flag_or(has_own) != has_own) {
+      separate.refuse(has_own ? concatenate("is false, but there is a ", target_ids)
+                              : concatenate("is true, but there is no ", target_ids, " with the ids of targets"));
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
 std::vector<std::string> marian_vocabulary_files(const std::string& directory) {
   std::vector<std::string> files{in(directory, "source.spm"), in(directory, "target.spm"), in(directory, "vocab.json")};
   if (!std::ranges::all_of(files, is_file)) return {};
@@ -54,14 +74,12 @@ std::vector<std::string> marian_vocabulary_files(const std::string& directory) {
 }
 
 text::TokenizerModel read_marian_vocabulary(const std::string& directory) {
-  const std::vector<std::string> files = marian_vocabulary_files(directory);
-  check<DataError>(!files.empty(), directory, ": lacks source.spm, target.spm or vocab.json");
+  const std::vector<std::string> files = checked_files(directory);
   return read_side(files[1], files.back());
 }
 
 text::TokenizerModel read_marian_source(const std::string& directory) {
-  const std::vector<std::string> files = marian_vocabulary_files(directory);
-  check<DataError>(!files.empty(), directory, ": lacks source.spm, target.spm or vocab.json");
+  const std::vector<std::string> files = checked_files(directory);
   return read_side(files[0], files[2]);
 }
 

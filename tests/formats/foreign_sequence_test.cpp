@@ -308,8 +308,14 @@ TEST_CASE("Marian: source.spm and target.spm cut texts in two ways into one voca
   others["another"] = ids["s"];
   others.erase("s");
   write_bytes(copy.file("target_vocab.json"), others.dump());
+  CHECK(contains(copy.problem(), "tokenizer_config.json: separate_vocabs: is false, but there is a target_vocab.json"));
+  std::filesystem::remove(copy.file("tokenizer_config.json"));
   CHECK(contains(copy.problem(), "have vocabularies of their own, but the model shares their embeddings"));
   std::filesystem::remove(copy.file("target_vocab.json"));
+  write_bytes(copy.file("tokenizer_config.json"), json{{"separate_vocabs", true}}.dump());
+  CHECK(contains(copy.problem(), "separate_vocabs: is true, but there is no target_vocab.json"));
+  write_bytes(copy.file("tokenizer_config.json"), "{}");
+  CHECK(copy.problem() == "");
   others = ids;
   others["another"] = 0;
   others.erase("</s>");
