@@ -21,7 +21,8 @@ PartOf read_index(const std::string& path) {
   for (const JsonNode& file : map.members()) {
     const std::string_view part = file.text();
     // Refuses files outside the directory.
-    if (part.empty() || part.find('/') != part.npos) file.refuse("must be the name of a file beside this one");
+    const bool is_name = !part.empty() && part.find('/') == part.npos && part.find('\0') == part.npos;
+    if (!is_name) file.refuse("must be the name of a file beside this one");
     part_of.emplace(file.key(), part);
   }
   return part_of;

@@ -255,7 +255,7 @@ TEST_CASE("safetensors: parts and their index") {
   const json good{{"a", "model-1-of-2.safetensors"}, {"b", "model-2-of-2.safetensors"}};
   CHECK(read(good).tensors.size() == 2);
   CHECK(read(good).files.size() == 3);
-  const auto with = [&](const char* name, const json& file) {
+  const auto with = [&](const std::string& name, const json& file) {
     json map = good;
     map[name] = file;
     return message_of([&] { read(map); });
@@ -265,6 +265,8 @@ TEST_CASE("safetensors: parts and their index") {
   CHECK(contains(with("a", "model-2-of-2.safetensors"), "lists 'a', which its file does not hold"));
   CHECK(contains(with("a", "../model.safetensors"), "weight_map.a: must be the name of a file beside this one"));
   CHECK(contains(with("a", "none.safetensors"), "none.safetensors: cannot open"));
+  CHECK(contains(with("a", std::string("m\0.safetensors", 14)), "weight_map.a: must be the name of a file"));
+  CHECK(contains(with(std::string("x\0y", 3), 7), "weight_map.'x\\x00y': must be text"));
   CHECK(contains(with("a", 7), "weight_map.a: must be text"));
   write_safetensors(folder.file("model-2-of-2.safetensors"), tensors("a"), {});
   CHECK(contains(message_of([&] { read(good); }), "'a': is not there according to"));
