@@ -63,6 +63,9 @@ Frame read_frame(const JsonNode& post_processor, OtherFrames others);
 // The pattern that cuts text as GPT-2 does.
 inline constexpr const char* gpt2_pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+// The same with marks in the words of their letters, as gpt2-marks has it.
+inline constexpr const char* gpt2_marks_pattern =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}[\p{L}\p{M}]*| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 inline constexpr const char* digit_triples_pattern = "[0-9][0-9][0-9]";
 
 // Steps of Normaliser: a mark of a space before a text, and one for each space.

@@ -138,6 +138,8 @@ void read_split(const JsonNode& node, TextSteps& steps) {
   const bool inverted = node["invert"].flag_or(false), plain = matches == "isolated" && !inverted;
   if (plain && pattern == gpt2_pattern) {
     steps.pretokenisers.push_back("gpt2");
+  } else if (plain && pattern == gpt2_marks_pattern) {
+    steps.pretokenisers.push_back("gpt2-marks");
   } else if (plain && pattern == digit_triples_pattern) {
     steps.pretokenisers.push_back("digit-triples");
   } else {

@@ -196,6 +196,7 @@ Json Writer::normaliser() const {
 Json cut_step(const std::string& cut) {
   if (const char* type = plain_type(tokenizer_json::plain_pretokenisers, cut)) return of_type(type);
   if (cut == "gpt2") return split_step(tokenizer_json::gpt2_pattern);
+  if (cut == "gpt2-marks") return split_step(tokenizer_json::gpt2_marks_pattern);
   if (cut == "punctuation") return of_type("Punctuation", {{"behavior", "Contiguous"}});
   if (cut == "punctuation-marks") return of_type("Punctuation", {{"behavior", "Isolated"}});
   if (cut == "digits" || cut == "digit-runs") return of_type("Digits", {{"individual_digits", cut == "digits"}});

@@ -15,15 +15,20 @@ namespace {
 
 class Gpt2Cut : public CutStep {
  public:
+  explicit Gpt2Cut(LetterMarks marks) : marks_(marks) {}
+
   void for_each(std::string_view text, const Split::Take& take) const override {
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
-      end = pretoken_end(text, begin);
+      end = pretoken_end(text, begin, marks_);
       take(begin, end);
     }
   }
   Side side(std::string_view text, std::size_t position) const override {
-    return is_pretoken_boundary(text, position) ? Side::cut : Side::together;
+    return is_pretoken_boundary(text, position, marks_) ? Side::cut : Side::together;
   }
+
+ private:
+  LetterMarks marks_;
 };
 
 class ByteDigitCut : public CutStep {
@@ -98,7 +103,8 @@ constexpr std::array named_splits{
 std::unique_ptr<const CutStep> make_cut(const std::string& text) {
   const std::vector<std::string> parts = heddle::split(text, '\t');
   const std::string& name = parts.front();
-  if (text == "gpt2") return std::make_unique<Gpt2Cut>();
+  if (text == "gpt2") return std::make_unique<Gpt2Cut>(LetterMarks::apart);
+  if (text == "gpt2-marks") return std::make_unique<Gpt2Cut>(LetterMarks::joined);
   if (text == "byte-digits") return std::make_unique<ByteDigitCut>();
   if (text == "whole") return std::make_unique<Whole>();
   if (text == "prefix-space") return std::make_unique<PrefixSpace>();

@@ -1,5 +1,6 @@
 // How text is split into words: one or several steps, each of which splits the words of the step before.
 //   gpt2               GPT-2's pre-tokens (pretokenizer.hpp)
+//   gpt2-marks         the same, but marks after a letter are part of its word
 //   punctuation        runs of punctuation, and what is between them
 //   punctuation-marks  each punctuation mark, and what is between them
 //   digits, digit-runs each number character, or runs of them

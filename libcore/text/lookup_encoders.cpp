@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "libcore/base/strings.hpp"
+#include "libcore/text/cuts.hpp"
 #include "libcore/text/piece_encoder.hpp"
-#include "libcore/text/pretokenizer.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 
@@ -83,31 +83,46 @@ class CharacterEncoder : public Encoder {
 class WordEncoder : public Encoder {
  public:
   explicit WordEncoder(const Vocabulary& vocabulary)
-      : vocabulary_(vocabulary), byte_fallback_(vocabulary.has_all_bytes()), characters_(vocabulary) {}
+      : vocabulary_(vocabulary),
+        byte_fallback_(vocabulary.has_all_bytes()),
+        characters_(vocabulary),
+        cuts_(vocabulary.model().cuts) {}
 
   void encode(std::string_view text, std::vector<TokenId>& ids) const override {
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = pretoken_end(text, begin);
-      encode_word(text, begin, end, ids);
-      begin = end;
-    }
+    cuts_.for_each(text, [&](const CutWord& word) { encode_word(word, ids); });
+  }
+
+  std::optional<std::vector<LocatedToken>> located(std::string_view text) const override {
+    std::vector<LocatedToken> tokens;
+    std::vector<TokenId> ids;
+    cuts_.for_each(text, [&](const CutWord& word) {
+      ids.clear();
+      encode_word(word, ids);
+      std::vector<std::size_t> sizes(1, word.bytes().size());
+      if (ids.size() > 1) {
+        sizes.clear();
+        for (const TokenId id : ids) sizes.push_back(vocabulary_.bytes(id).size());
+      }
+      append_located(ids, sizes, word.origins(), 0, tokens);
+    });
+    return tokens;
   }
 
   bool is_boundary(std::string_view text, std::size_t position) const override {
-    return is_pretoken_boundary(text, position);
+    return cuts_.is_boundary(text, position);
   }
 
  private:
-  void encode_word(std::string_view text, std::size_t begin, std::size_t end, std::vector<TokenId>& ids) const {
-    const std::string_view word = text.substr(begin, end - begin);
-    if (const TokenId id = vocabulary_.find(word); id != no_token) return ids.push_back(id);
-    if (byte_fallback_) return characters_.encode(word, ids);
-    ids.push_back(unknown_token(vocabulary_, word, begin));
+  void encode_word(const CutWord& word, std::vector<TokenId>& ids) const {
+    if (const TokenId id = vocabulary_.find(word.bytes()); id != no_token) return ids.push_back(id);
+    if (byte_fallback_) return characters_.encode(word.bytes(), ids);
+    ids.push_back(unknown_token(vocabulary_, word.bytes(), word.at));
   }
 
   const Vocabulary& vocabulary_;
   bool byte_fallback_;
   CharacterEncoder characters_;
+  Cuts cuts_;
 };
 
 }  // namespace

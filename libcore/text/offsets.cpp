@@ -2,7 +2,6 @@
 
 #include "libcore/base/error.hpp"
 #include "libcore/text/basic_words.hpp"
-#include "libcore/text/pretokenizer.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 
@@ -14,8 +13,8 @@ constexpr const char* lost = "these are not the ids of the text";
 
 // Where the text ends that the unknown token at `begin` stands for.
 std::size_t unknown_end(TokenizerKind kind, std::string_view text, std::size_t begin) {
-  check<DataError>(begin < text.size() && (kind == TokenizerKind::character || kind == TokenizerKind::word), lost);
-  return kind == TokenizerKind::word ? pretoken_end(text, begin) : begin + decode(text, begin).length;
+  check<DataError>(begin < text.size() && kind == TokenizerKind::character, lost);
+  return begin + decode(text, begin).length;
 }
 
 std::size_t locate_by_bytes(const Vocabulary& vocabulary, std::string_view text, std::span<const TokenId> ids,

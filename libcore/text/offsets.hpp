@@ -29,7 +29,7 @@ using LocationSink = std::function<void(const LocatedToken&)>;
 // Calls sink for each of the ids that stand for the text, which are the first ones, and returns their number. The ids
 // must begin with what the vocabulary's encoder gives for the text. Words of wordpiece are found as they were before
 // case and accents went; tokens of the other kinds are their bytes, but for a space that the encoder may have set
-// before the text, and unknown ones of char and word, which are a character and a pre-token. Throws DataError, perhaps
+// before the text, and unknown ones of char, which are a character. Throws DataError, perhaps
 // after the first tokens, where the ids are not those of the text. Encoders that normalise text locate its tokens
 // themselves (Encoder::located).
 std::size_t locate_tokens(const Vocabulary& vocabulary, std::string_view text, std::span<const TokenId> ids,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "libcore/text/code_points.hpp"
 #include "libcore/text/unicode.hpp"
 
 namespace heddle::text {
@@ -39,6 +40,23 @@ CharacterClass take(std::string_view text, std::size_t& position) {
   return classify(character.code);
 }
 
+bool is_mark(char32_t code) {
+  static const CodePoints marks = *category("M");
+  return code >= 0x300 && marks.contains(code);
+}
+
+// The end of the letters and their marks.
+std::size_t marked_letters_end(std::string_view text, std::size_t position) {
+  while (position < text.size()) {
+    std::size_t next = position;
+    const CharacterClass kind = take(text, next);
+    if (kind != CharacterClass::letter && !(kind == CharacterClass::other && is_mark(decode(text, position).code)))
+      break;
+    position = next;
+  }
+  return position;
+}
+
 std::size_t run_end(std::string_view text, std::size_t position, CharacterClass wanted) {
   while (position < text.size()) {
     std::size_t next = position;
@@ -71,7 +89,7 @@ std::size_t space_end(std::string_view text, std::size_t start) {
 
 }  // namespace
 
-std::size_t pretoken_end(std::string_view text, std::size_t start) {
+std::size_t pretoken_end(std::string_view text, std::size_t start, LetterMarks marks) {
   if (text[start] == '\'') {
     if (const std::size_t length = contraction_length(text, start); length != 0) return start + length;
   }
@@ -79,14 +97,20 @@ std::size_t pretoken_end(std::string_view text, std::size_t start) {
   CharacterClass kind = take(text, position);
   if (text[start] == ' ' && position < text.size()) kind = take(text, position);
   if (kind == CharacterClass::space) return space_end(text, start);
-  return run_end(text, position, kind);
+  const bool joins = kind == CharacterClass::letter && marks == LetterMarks::joined;
+  return joins ? marked_letters_end(text, position) : run_end(text, position, kind);
 }
 
-bool is_pretoken_boundary(std::string_view text, std::size_t position) {
+bool is_pretoken_boundary(std::string_view text, std::size_t position, LetterMarks marks) {
   if (!is_character_boundary(text, position)) return false;
   std::size_t next = position;
   const CharacterClass right = take(text, next);
-  const CharacterClass left = classify(decode_before(text, position).code);
+  const char32_t before = decode_before(text, position).code;
+  const CharacterClass left = classify(before);
+  if (marks == LetterMarks::joined) {
+    if (left == CharacterClass::letter && is_mark(decode(text, position).code)) return false;
+    if ((right == CharacterClass::letter || right == CharacterClass::other) && is_mark(before)) return false;
+  }
   if (left == right || left == CharacterClass::space) return false;
   return text[position - 1] != '\'' || right != CharacterClass::letter;
 }

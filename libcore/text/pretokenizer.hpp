@@ -10,13 +10,20 @@
 
 namespace heddle::text {
 
+// What becomes of marks (general category M) after a letter. GPT-2 cuts words before and after them, so that those of
+// Hindi, Thai or pointed Hebrew fall into single letters.
+enum class LetterMarks {
+  apart,
+  joined  // they are part of its word: " ?\p{L}[\p{L}\p{M}]*" in place of " ?\p{L}+"
+};
+
 // Where the pre-token that starts at start < text.size() ends. Nothing before start matters.
-std::size_t pretoken_end(std::string_view text, std::size_t start);
+std::size_t pretoken_end(std::string_view text, std::size_t start, LetterMarks marks = LetterMarks::apart);
 
 // True where every text that has these bytes around the position, 0 < position < text.size(), is cut at the position;
 // both parts may then be pre-tokenised apart. Looks at four bytes to either side. Not all cuts are found: white space
-// behaves otherwise at the end of a text, and whether an apostrophe begins a contraction depends on what is further
-// left.
-bool is_pretoken_boundary(std::string_view text, std::size_t position);
+// behaves otherwise at the end of a text, and whether an apostrophe begins a contraction, or a mark belongs to a
+// letter, depends on what is further left.
+bool is_pretoken_boundary(std::string_view text, std::size_t position, LetterMarks marks = LetterMarks::apart);
 
 }  // namespace heddle::text

@@ -108,8 +108,9 @@ struct TokenizerModel {
             self.final_sigma);
     visitor(Field("normalisers", "bpe, wordpiece, unigram: steps that change text before it is split"),
             self.normalisers);
-    visitor(Field("cuts", "bpe, wordpiece, unigram: steps that split text into words; none: as GPT-2, or as BERT"),
-            self.cuts);
+    visitor(
+        Field("cuts", "bpe, word, wordpiece, unigram: steps that split text into words; none: as GPT-2, or as BERT"),
+        self.cuts);
     visitor(Field("whole_words", "bpe: a word that is a piece becomes that piece, whatever its merges are"),
             self.whole_words);
     visitor(

@@ -153,9 +153,10 @@ void Vocabulary::check_text_fields() const {
   const TokenizerKind kind = model_.kind;
   const bool is_unigram = kind == TokenizerKind::unigram;
   const bool may_space = is_unigram || kind == TokenizerKind::char_bpe;
-  const bool may_cut = kind == TokenizerKind::bpe || kind == TokenizerKind::wordpiece || is_unigram;
-  check<DataError>(may_cut || (model_.cuts.empty() && model_.normalisers.empty()), "cuts or normalisers in a ",
-                   to_text(kind), " tokenizer");
+  const bool may_normalise = kind == TokenizerKind::bpe || kind == TokenizerKind::wordpiece || is_unigram;
+  check<DataError>(may_normalise || model_.normalisers.empty(), "normalisers in a ", to_text(kind), " tokenizer");
+  check<DataError>(may_normalise || kind == TokenizerKind::word || model_.cuts.empty(), "cuts in a ", to_text(kind),
+                   " tokenizer");
   check<DataError>(!model_.whole_words || kind == TokenizerKind::bpe, "whole_words in a ", to_text(kind), " tokenizer");
   check<DataError>(may_space || (!model_.spaced_words && model_.charsmap.empty()), "spaced_words or a charsmap in a ",
                    to_text(kind), " tokenizer");

@@ -77,7 +77,7 @@ bool counts_words(TokenizerKind kind) {
 
 bool is_boundary(TokenizerKind kind, std::string_view text, std::size_t at) {
   if (kind == TokenizerKind::wordpiece) return is_basic_boundary(text, at);
-  return counts_words(kind) ? is_pretoken_boundary(text, at) : is_character_boundary(text, at);
+  return counts_words(kind) ? is_pretoken_boundary(text, at, LetterMarks::joined) : is_character_boundary(text, at);
 }
 
 // Where the first byte that is not valid UTF-8 is, if any.
@@ -143,17 +143,19 @@ void Trainer::count_plain(std::string_view text) {
   if (options_.kind == TokenizerKind::wordpiece) {
     return for_each_basic_word(text, words_, [this](std::string_view word) { count(word); });
   }
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end =
-        counts_words(options_.kind) ? pretoken_end(text, begin) : begin + decode(text, begin).length;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = counts_words(options_.kind) ? pretoken_end(text, begin, LetterMarks::joined)
+                                      : begin + decode(text, begin).length;
     count(text.substr(begin, end - begin));
-    begin = end;
   }
 }
 
 void Trainer::count(std::string_view item) {
   const auto [index, is_new] = items_.add(item);
-  if (is_new) counts_.push_back(0);
+  if (is_new) {
+    counts_.push_back(0);
+    has_marks_ = has_marks_ || (counts_words(options_.kind) && pretoken_end(item, 0) < item.size());
+  }
   ++counts_[index];
 }
 
@@ -183,6 +185,7 @@ TokenizerModel Trainer::finish() {
     add_items(model, room);
   }
   if (!has_special_tokens) add_special_tokens(model);
+  if (has_marks_) model.cuts = {"gpt2-marks"};
   return model;
 }
 

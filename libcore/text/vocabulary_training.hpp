@@ -142,6 +142,7 @@ class Trainer {
   TextPosition position_;
   StringTable items_;  // the different words or characters
   std::vector<Index> counts_;
+  bool has_marks_ = false;  // whether letters of the text have marks, which stay in their words then
 };
 
 }  // namespace heddle::text

@@ -106,6 +106,8 @@ add('smollm', bpe, null, steps({type: 'Digits', individual_digits: true}, bytes(
 add('gpt4o', bpe, null, steps(split(gpt4o), bytes(false, false)));
 add('gpt4', bpe, null, steps(split(gpt4), bytes(false, false)));
 add('deepseek3', bpe, null, steps(...deepseek3.map(regex => split(regex)), bytes(false, false)));
+add('marks of letters', bpe, null, steps(split("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}[\\p{L}\\p{M}]*| ?\\p{N}+" +
+    '| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+'), bytes(false, false)));
 for (const type of ['NFC', 'NFD', 'NFKC', 'NFKD', 'Lowercase', 'StripAccents']) add(type, bpe, {type}, bytes());
 add('strip', bpe, strip(true, true), bytes());
 add('strip left', bpe, strip(true, false), bytes());

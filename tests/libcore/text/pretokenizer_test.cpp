@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libcore/text/samples.hpp"
+#include "libcore/text/split.hpp"
 #include "libcore/text/unicode.hpp"
 #include "libcore/text/unicode/facts.hpp"
 
@@ -12,10 +13,10 @@ using namespace heddle::text;
 
 namespace {
 
-std::vector<std::string> pretokens(std::string_view text) {
+std::vector<std::string> pretokens(std::string_view text, LetterMarks marks = LetterMarks::apart) {
   std::vector<std::string> tokens;
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = pretoken_end(text, begin);
+    const std::size_t end = pretoken_end(text, begin, marks);
     tokens.emplace_back(text.substr(begin, end - begin));
     begin = end;
   }
@@ -163,4 +164,33 @@ TEST_CASE("pretokenizer: at a boundary both parts are cut as the whole is, whate
     }
   }
   CHECK(found > cuts / 2);
+}
+
+TEST_CASE("pretokenizer: marks that are joined to letters stay in words, and nothing else changes") {
+  using Tokens = std::vector<std::string>;
+  const auto joined = [](std::string_view text) { return pretokens(text, LetterMarks::joined); };
+  CHECK(joined("हिन्दी में") == Tokens{"हिन्दी", " में"});
+  CHECK(joined("หนึ่ง שָׁלוֹם e\u0301a") == Tokens{"หนึ่ง", " שָׁלוֹם", " e\u0301a"});
+  CHECK(joined("\u2764\uFE0F a 1\u20E3 \u0301b") == Tokens{"\u2764\uFE0F", " a", " 1", "\u20E3", " \u0301", "b"});
+  CHECK(joined(english) == pretokens(english));
+  const Split by_expression(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}[\p{L}\p{M}]*| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
+                            Matches::isolated, false);
+  std::size_t found = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    CAPTURE(seed);
+    const std::string text = seed % 3 == 0 ? random_bytes(100, seed) : tricky_text(60, seed);
+    const Tokens whole = joined(text);
+    Tokens expected;
+    by_expression.for_each(
+        text, [&](std::size_t begin, std::size_t end) { expected.push_back(text.substr(begin, end - begin)); });
+    REQUIRE(whole == expected);
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      if (!is_pretoken_boundary(text, at, LetterMarks::joined)) continue;
+      ++found;
+      Tokens parts = joined(text.substr(0, at));
+      std::ranges::copy(joined(text.substr(at)), std::back_inserter(parts));
+      REQUIRE(parts == whole);
+    }
+  }
+  CHECK(found > 1000);
 }

@@ -100,8 +100,8 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
   refuses(bpe, "byte_fallback in a bpe", [](auto& m) { m.byte_fallback = true; });
   refuses(bpe, "with 1 scores", [](auto& m) { m.scores = {1}; });
   refuses(bpe, "splits text by 'nonsense'", [](auto& m) { m.cuts = {"nonsense"}; });
-  refuses(word, "cuts or normalisers in a word", [](auto& m) { m.cuts = {"gpt2"}; });
-  refuses(word, "cuts or normalisers in a word", [](auto& m) { m.normalisers = {"nfc"}; });
+  refuses(character, "cuts in a char", [](auto& m) { m.cuts = {"gpt2"}; });
+  refuses(word, "normalisers in a word", [](auto& m) { m.normalisers = {"nfc"}; });
   refuses(bpe, "normalises text by 'nonsense'", [](auto& m) { m.normalisers = {"nonsense"}; });
   refuses(bpe, "heddle does not support", [](auto& m) { m.cuts = {"split\ta(?<=b)\tisolated"}; });
   refuses(bpe, "splits text by 'split", [](auto& m) { m.cuts = {"split\ta\tnonsense"}; });

@@ -68,6 +68,25 @@ TEST_CASE("trainer: characters in order of code points, words from the most freq
             .pieces == Pieces{"\\s\xc3\xa9", "\\sa", "\\sbb", "\\s\xe4\xb8\xad", "b", "<unk>"});
 }
 
+TEST_CASE(
+    "trainer: words keep the marks of their letters where the text has such, and English is cut as GPT-2 cuts it") {
+  const std::string hindi = "हिन्दी में हिन्दी";
+  for (const TokenizerKind kind : {TokenizerKind::bpe, TokenizerKind::word, TokenizerKind::unigram}) {
+    CHECK(train(english, {.kind = kind, .vocab_size = 300}).cuts.empty());
+    const TokenizerModel model = train(hindi, {.kind = kind, .vocab_size = 400});
+    CHECK(model.cuts == std::vector<std::string>{"gpt2-marks"});
+    const Tokenizer tokenizer(model);
+    CHECK(tokenizer.decode(tokenizer.encode(hindi)) == hindi);
+    const auto located = tokenizer.encode_with_offsets(hindi);
+    CHECK(located.front().begin == 0);
+    CHECK(located.back().end == hindi.size());
+  }
+  const Tokenizer words(train(hindi, {.kind = TokenizerKind::word, .vocab_size = 300}));
+  CHECK(words.encode(hindi).size() == 3);
+  CHECK(words.id_of("हिन्दी").has_value());
+  CHECK(train(hindi, {.kind = TokenizerKind::character, .vocab_size = 300}).cuts.empty());
+}
+
 TEST_CASE("trainer: bytes need no text") {
   const TokenizerModel model = train("", {.kind = TokenizerKind::byte, .vocab_size = 1});
   CHECK(model.pieces.size() == 257);
