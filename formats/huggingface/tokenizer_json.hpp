@@ -3,7 +3,7 @@
 //   BPE of bytes     ByteLevel, after normalisers and pre-tokenisers that the headers of text::Normaliser and
 //   text::Cuts
 //                    list, and before Digits and Split as Falcon has them
-//   BPE with bytes   Prepend and Replace as Llama's and Phi-3's have them, byte_fallback
+//   BPE with bytes   Prepend and Replace as Llama's, Phi-3's and Gemma's have them, byte_fallback
 //   WordPiece        BertNormalizer and BertPreTokenizer, or any of those lists
 //   Unigram          Precompiled or no normaliser, WhitespaceSplit and Metaspace as T5 has them, or any of those lists
 // and what write_tokenizer_json() writes. Anything else is an error that names it: ids are those of the file, or none.

@@ -138,7 +138,9 @@ void TokenizerJsonReader::read_bpe() {
   const Names marks{tokenizer_json::mark_spaces};
   const bool of_characters =
       before == Names{tokenizer_json::prepend_mark, tokenizer_json::mark_spaces} || before == marks;
-  if (of_characters && steps_.pretokenisers.empty()) {
+  // Gemma's files split by spaces, of which none is left when they are marks.
+  const Names& cuts = steps_.pretokenisers;
+  if (of_characters && (cuts.empty() || cuts == Names{"split\t \twith-previous"})) {
     model_["byte_fallback"].expect(true);
     model_["ignore_merges"].expect_any_of({nullptr, false});
     result_.kind = TokenizerKind::char_bpe;

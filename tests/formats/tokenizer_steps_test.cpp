@@ -8,6 +8,7 @@
 #include "formats/heddle/tokenizer_file.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
+#include "libcore/text/spelling.hpp"
 #include "libcore/text/stream_encoder.hpp"
 #include "libcore/text/tokenizer.hpp"
 
@@ -160,6 +161,39 @@ TEST_CASE("tokenizer steps: tokens lie where their text was before it was normal
       CHECK(ids == tokenizer.encode(content));
     }
   }
+}
+
+TEST_CASE("tokenizer steps: BPE of characters with a split that finds nothing, as Gemma's files have it") {
+  json vocabulary{{"<unk>", 0}};
+  for (int byte = 0; byte < 256; ++byte) vocabulary[text::byte_name(static_cast<unsigned char>(byte))] = byte + 1;
+  for (const char* piece : {"\u2581", "a", "b", "\u2581a", "ab", "\u2581\u2581"}) vocabulary[piece] = vocabulary.size();
+  const json merges = json::array({"\u2581 a", "a b", "\u2581 \u2581"});
+  const json document{
+      {"version", "1.0"},
+      {"added_tokens", {{{"id", 0}, {"content", "<unk>"}, {"special", true}}}},
+      {"normalizer", {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", "\u2581"}}},
+      {"pre_tokenizer",
+       {{"type", "Split"}, {"pattern", {{"String", " "}}}, {"behavior", "MergedWithPrevious"}, {"invert", false}}},
+      {"decoder",
+       {{"type", "Sequence"},
+        {"decoders",
+         {{{"type", "Replace"}, {"pattern", {{"String", "\u2581"}}}, {"content", " "}},
+          {{"type", "ByteFallback"}},
+          {{"type", "Fuse"}}}}}},
+      {"model",
+       {{"type", "BPE"},
+        {"dropout", nullptr},
+        {"unk_token", "<unk>"},
+        {"continuing_subword_prefix", nullptr},
+        {"end_of_word_suffix", nullptr},
+        {"fuse_unk", true},
+        {"byte_fallback", true},
+        {"ignore_merges", false},
+        {"vocab", vocabulary},
+        {"merges", merges}}}};
+  const text::Tokenizer tokenizer(model_of(document));
+  CHECK(tokenizer.encode("a ab  b\u00e9") == Ids{258, 260, 259, 262, 259, 196, 170});
+  CHECK(tokenizer.decode(tokenizer.encode("a ab  b\u00e9")) == "a ab  b\u00e9");
 }
 
 TEST_CASE("tokenizer steps: what heddle does not carry out is named") {
