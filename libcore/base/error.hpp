@@ -9,14 +9,17 @@
 
 namespace heddle {
 
+// The message with \x00 for each zero byte, where what() would end.
+std::string without_zeros(const std::string& message);
+
 // Base of everything heddle throws. Tools exit with exit_status().
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message, int exit_status = 1)
-      : std::runtime_error(message), exit_status_(exit_status) {}
+      : std::runtime_error(without_zeros(message)), exit_status_(exit_status) {}
   int exit_status() const { return exit_status_; }
   // Replaces the message, so that what catches an error may word it for its readers and throw it on.
-  void reword(const std::string& message) { std::runtime_error::operator=(std::runtime_error(message)); }
+  void reword(const std::string& message) { *this = Error(message, exit_status_); }
 
  private:
   int exit_status_;

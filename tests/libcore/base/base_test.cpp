@@ -151,6 +151,13 @@ TEST_CASE("field names: files have them without backquotes, and other backquotes
   CHECK_FALSE(next_field_name(text, found->begin + 1));
 }
 
+TEST_CASE("errors: a zero byte does not end the message") {
+  DataError error(std::string("x\0y", 3) + ": is not there");
+  CHECK(std::string(error.what()) == "x\\x00y: is not there");
+  error.reword(std::string("a\0\0: why", 8));
+  CHECK(std::string(error.what()) == "a\\x00\\x00: why");
+}
+
 TEST_CASE("errors: a new message leaves kind and exit status") {
   try {
     try {
