@@ -116,8 +116,8 @@ void Ensemble::check_alike(const std::string& path, const models::TaskConfig& ow
 }
 
 bool Ensemble::reads_all() const {
-  return std::ranges::all_of(
-      members_, [](const Member& member) { return member.loaded.model->body().config()->reads_all(); });
+  return std::ranges::all_of(members_,
+                             [](const Member& member) { return member.loaded.model->body().config()->reads_all(); });
 }
 
 std::vector<const text::Tokenizer*> Ensemble::tokenizers() const {
