@@ -29,8 +29,8 @@ struct TensorInfo {
   Index offset;  // of the first byte in the file
 };
 
-// Writes straight from the tensors' memory. Their elements follow one another in the order given, each tensor's at the
-// next multiple of 64 bytes, so that what is multiplied as one can be mapped as one.
+// Writes straight from the tensors' memory. Their elements follow one another in the order given, those of 64 bytes and
+// more at the next multiple of 64 bytes, so that what is multiplied as one can be mapped as one.
 void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors);
 
 class TensorGroup {

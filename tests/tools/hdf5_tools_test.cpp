@@ -54,7 +54,7 @@ TEST_CASE("HDF5's tools: files of every kind are repacked with any filter, compa
   for (const std::string& name : EveryKind::names()) {
     CAPTURE(name);
     corpus.must("h5stat " + name + " > stat.txt");
-    for (const char* const options : {"-L", "", "-f GZIP=1", "-f SHUF -f GZIP=9 -L", "-f FLET", "-l CHUNK=3"}) {
+    for (const char* const options : {"-f SHUF -f GZIP=1 -L", "-f FLET", "-l CHUNK=3"}) {
       CAPTURE(options);
       corpus.must("rm -f again.h5; h5repack " + std::string(options) + " " + name + " again.h5");
       CHECK(corpus.must("h5diff " + name + " again.h5").out.empty());

@@ -94,25 +94,25 @@ const Walk& generation() {
 }
 
 const Walk& answers() {
-  static const Walk walk{
-      "classify",
-      {{"--top", "2"},
-       {"--threshold", "0.99"},
-       {"--raw", ""},
-       {"--jsonl", ""},
-       {"--metric", "macro-f1"},
-       {"--folds", "3"},
-       {"--fold", "2"},
-       {"--max-answer-length", "1"},
-       {"--null-threshold", "-100"},
-       {"--text-column", "9"},
-       {"--label-column", "9"},
-       {"--header", "true"},
-       {"--labels", "a,b"},
-       {"--template", "{} is"},
-       {"--label-score", "mean"},
-       {"--neutral", "N"}},
-      {"--output", "--base", "--baseline", "--evaluate", "--json", "--batch-tokens", "--overlong", "--format"}};
+  static const Walk walk{"classify",
+                         {{"--top", "2"},
+                          {"--threshold", "0.99"},
+                          {"--raw", ""},
+                          {"--jsonl", ""},
+                          {"--metric", "macro-f1"},
+                          {"--folds", "3"},
+                          {"--fold", "2"},
+                          {"--max-answer-length", "1"},
+                          {"--null-threshold", "-100"},
+                          {"--text-column", "9"},
+                          {"--label-column", "9"},
+                          {"--header", "true"},
+                          {"--labels", "a,b"},
+                          {"--template", "{} is"},
+                          {"--label-score", "mean"},
+                          {"--neutral", "N"}},
+                         {"--output", "--base", "--baseline", "--evaluate", "--json", "--batch-tokens", "--overlong",
+                          "--format", "--bad-records"}};
   return walk;
 }
 

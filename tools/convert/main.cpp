@@ -147,7 +147,7 @@ void convert(cli::Arguments& arguments) {
     return convert_peft(input, options.base, options.output, arguments);
   }
   if (options.merge) return merge_adapter(arguments, options, input);
-  refuse({"base"}, arguments, ": is for --merge and for adapters of PEFT's");
+  refuse({"base"}, arguments, " has no effect without --merge, but for adapters of PEFT's");
   const bool one_tokenizer = !options.average && is_tokenizer(input);
   if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);
   for (const std::string& each : inputs) {
