@@ -275,7 +275,7 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
        "--no-byte-fallback has no effect without --model char"},
       {"tokenize --train train.txt -o x.h5 --vocab-size 20", "--vocab-size 20 must be at least"},
       {"tokenize -t tokenizer.h5 train.txt --vocab-size 300", "--vocab-size has no effect without --train"},
-      {"convert decoder.h5 -o x.h5 --base encoder.h5", "--base: is for --merge and for adapters of PEFT"},
+      {"convert decoder.h5 -o x.h5 --base encoder.h5", "--base has no effect without --merge"},
       {tune + "texts.tsv --column 2", "unknown option --column; it is called --label-column ("},
       {train + "--norm-position pre", "unknown option --norm-position; write --arch decoder:block=ORDER ("},
       {train + "--batch 2", "unknown option --batch; did you mean --batch-size? "},
