@@ -83,6 +83,12 @@ TEST_CASE("bad records: every reader leaves out the bad ones and reads the other
     return read_csv("text,label\na,x\n\"b\nc\"d,y\n\"e\ng,z\n", "x", Texts::one, Gold::given, of_csv, bad);
   };
   CHECK(read(csv) == Left{{1, 3}, {2, 5}});
+  // Reading goes on after the line where the quote opens, also where quotes in pairs follow on later lines.
+  const auto paired = [](BadRecords& bad) {
+    TableColumns of_csv;
+    return read_csv("text,label\n\"b\nc \"\"d\"\",x\n\ne,f,g\nh,y\n", "x", Texts::one, Gold::given, of_csv, bad);
+  };
+  CHECK(read(paired) == Left{{0, 2}, {2, 5}});
   const auto jsonl = [](BadRecords& bad) {
     TableColumns keys;
     return read_jsonl_texts(

@@ -274,6 +274,26 @@ TEST_CASE("tokenizer.json: frames of models that fill in no masks, as Llama and 
   CHECK(contains(message_of([&] { read(whisper, whisper_pair, "<mask>"); }), "post_processor: "));
 }
 
+TEST_CASE("tokenizer.json: added tokens may be listed in any order") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  const auto read = [&](const std::vector<Index>& order) {
+    json tokens = json::array();
+    for (const Index id : order) {
+      tokens.push_back({{"id", id}, {"content", concatenate("<", id, ">")}, {"special", id != 3}});
+    }
+    const json document{{"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"<1>", 1}}}, {"merges", json::array()}}},
+                        {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+                        {"added_tokens", tokens}};
+    write_bytes(path, document.dump());
+    return read_tokenizer_json(path);
+  };
+  const text::TokenizerModel model = read({1, 2, 3, 4});
+  CHECK(model.pieces == std::vector<std::string>{"a", "<1>", "<2>", "<3>", "<4>"});
+  CHECK(model.added_tokens == std::vector<Index>{3});
+  CHECK(read({4, 2, 1, 3}) == model);
+}
+
 TEST_CASE("tokenizer.json: a piece of no bytes takes part in no merge") {
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::bpe;

@@ -100,6 +100,11 @@ TEST_CASE("classification: what got no prediction is wrong, and takes no class's
   CHECK_THROWS_AS(confusion.add(2, std::nullopt), UsageError);
 }
 
+TEST_CASE("classification: a class that is only predicted counts with an F1 of 0, one that does not occur not at all") {
+  const Confusion confusion = confusion_of({{1, 1, 0}, {0, 0, 0}, {0, 0, 0}});
+  CHECK(confusion.macro_f1() == doctest::Approx((2.0 / 3 + 0) / 2));
+}
+
 TEST_CASE("classification: nothing found, nothing there, nothing at all") {
   // The third class does not occur; the second is never predicted.
   const Confusion confusion = confusion_of({{3, 0, 0}, {1, 0, 0}, {0, 0, 0}});

@@ -234,4 +234,25 @@ TEST_CASE("adapters: dropout zeroes elements of their input and scales the other
   CHECK(std::abs(both - 250) < 62);
 }
 
+TEST_CASE("adapters: of some of several matrices, with the same product as of all") {
+  const std::vector<std::string> names{"query", "key", "value"};
+  const Index in = 5, out = 4;
+  const Variable x(normal_tensor({2, 3, in}, 1));
+  for (const char* targets : {"query", "key", "value", "query,key", "query,value", "key,value", "query,key,value"}) {
+    CAPTURE(targets);
+    Parameters parameters(with_adapters(3, {2, 6, targets, 0}));
+    const nn::StackedLinear layers(Scope(parameters, "x"), names, in, out, nn::Bias::yes, 0.4);
+    for (const Parameter& parameter : parameters.all()) {
+      parameter.value().assign(normal_tensor(parameter.value().shape(), random_site(parameter.name)));
+    }
+    const Tensor whole = layers(x).value();
+    for (Index first = 0; first < 3; ++first) {
+      for (Index count = 1; first + count <= 3; ++count) {
+        const Tensor expected = whole.narrowed(-1, first * out, count * out);
+        CHECK(difference(layers.some(x, first, count).value(), expected) < 1e-12);
+      }
+    }
+  }
+}
+
 }  // namespace low_rank_tests

@@ -406,6 +406,22 @@ TEST_CASE("sinusoidal: what positions are added to is scaled by the root of the 
   }
 }
 
+TEST_CASE("sinusoidal: sequences that go on at different positions get those of one that is read from its beginning") {
+  Parameters parameters{ParameterSource(3)};
+  const auto positions = [&] {  // with no table yet
+    return make_positions("sinusoidal", Scope(parameters, ""), {std::nullopt, width, 1, width, 0.02});
+  };
+  const Index length = 300;
+  const Tensor whole = positions()->embed(Variable(Tensor({1, length, width}, Real(0))), {}).value();
+  for (const std::vector<Index>& starts : {std::vector<Index>{0, 298, 63}, std::vector<Index>{298, 0, 64}}) {
+    const Tensor here = positions()->embed(Variable(Tensor({3, 2, width}, Real(0))), starts).value();
+    for (Index b = 0; b < 3; ++b) {
+      const Tensor expected = whole.narrowed(1, starts[static_cast<std::size_t>(b)], 2);
+      CHECK(difference(here.narrowed(0, b, 1), expected) < 1e-12);
+    }
+  }
+}
+
 TEST_CASE("sinusoidal: sines before cosines are the same columns in another order; embeddings may stay unscaled") {
   Parameters parameters{ParameterSource(3)};
   const auto embedded = [&](const std::string& text, Index width, const Tensor& x) {

@@ -1,0 +1,29 @@
+#include "tools/lines/blank_text.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace heddle;
+
+namespace {
+
+// Token n < 4 is a letter, token 4 + n is the sentinel n.
+text::Tokenizer letters_and_sentinels() {
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::character;
+  model.pieces = {"a", "b", "c", "d", "<extra_id_0>", "<extra_id_1>", "<extra_id_2>"};
+  model.special_tokens = {4, 5, 6};
+  return text::Tokenizer(model);
+}
+
+}  // namespace
+
+TEST_CASE("blank text: a target lists what each of its marks stands for, the first time that it names it") {
+  const text::Tokenizer tokenizer = letters_and_sentinels();
+  const BlankText text(tokenizer, "a<extra_id_1>b<extra_id_0>c<extra_id_2>d", noise_marks(tokenizer));
+  using Tokens = std::vector<TokenId>;
+  using Contents = BlankText::Contents;
+  CHECK(text.listed_by(Tokens{4, 0, 1, 5, 2, 6}) == Contents{Tokens{2}, Tokens{0, 1}, std::nullopt});
+  CHECK(text.listed_by(Tokens{4, 0, 5, 2, 4, 3, 5, 1, 6, 3}) == Contents{Tokens{2}, Tokens{0}, Tokens{3}});
+  CHECK(text.listed_by(Tokens{0, 5, 1, 5, 3}) == Contents{Tokens{1}, std::nullopt, std::nullopt});
+  CHECK(text.filled(text.listed_by(Tokens{4, 0, 5, 2, 4, 3})) == "acbac<extra_id_2>d");
+}
