@@ -16,8 +16,9 @@ using namespace heddle::decoding;
 
 namespace {
 
-models::Decoder generating_model() {
-  models::Decoder model(testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = 24, .vocab_size = 30}), 5);
+models::Decoder generating_model(Index context = 24) {
+  models::Decoder model(testing::decoder({.layers = 2, .width = 32, .heads = 4, .context = context, .vocab_size = 30}),
+                        5);
   for (const Parameter& parameter : model.parameters().all()) parameter.value().scale(6);
   return model;
 }
@@ -171,19 +172,23 @@ TEST_CASE("generate: the samples of several lines with one prompt are all drawn 
 }
 
 TEST_CASE("generate: of a text longer than the context the last half is read again, as the beginning of a text") {
-  const models::Decoder model = generating_model();
-  const auto texts = run(model, prompts, {.sampling = {.temperature = 0}, .max_tokens = 100});
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    CAPTURE(i);
-    REQUIRE(texts[i].size() == 100);
-    std::vector<TokenId> read = prompts[i];
-    for (const TokenId id : texts[i]) {
-      if (read.size() > 24) read.erase(read.begin(), read.end() - 12);
-      const auto time = static_cast<Index>(read.size());
-      const Tensor logits = model.next_token_head()(model.hidden(TokenIds(Shape{1, time}, read))).value();
-      const Real* last = logits.data() + (time - 1) * 30;
-      CHECK(id == std::max_element(last, last + 30) - last);
-      read.push_back(id);
+  for (const Index context : {24, 7}) {
+    CAPTURE(context);
+    const Index half = context == 24 ? 12 : 4;
+    const models::Decoder model = generating_model(context);
+    const auto texts = run(model, prompts, {.sampling = {.temperature = 0}, .max_tokens = 100});
+    for (std::size_t i = 0; i < prompts.size(); ++i) {
+      CAPTURE(i);
+      REQUIRE(texts[i].size() == 100);
+      std::vector<TokenId> read = prompts[i];
+      for (const TokenId id : texts[i]) {
+        if (static_cast<Index>(read.size()) > context) read.erase(read.begin(), read.end() - half);
+        const auto time = static_cast<Index>(read.size());
+        const Tensor logits = model.next_token_head()(model.hidden(TokenIds(Shape{1, time}, read))).value();
+        const Real* last = logits.data() + (time - 1) * 30;
+        CHECK(id == std::max_element(last, last + 30) - last);
+        read.push_back(id);
+      }
     }
   }
 }

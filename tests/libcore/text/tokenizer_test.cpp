@@ -129,6 +129,28 @@ TEST_CASE("tokenizer: any thread may encode") {
   for (const std::vector<TokenId>& result : results) CHECK(result == expected);
 }
 
+TEST_CASE("tokenizer: text is not cut beside a token that is found only as a word of its own") {
+  TokenizerModel model;
+  model.kind = TokenizerKind::character;
+  model.pieces = {"a", "\\s", "<", ">", "<>"};
+  model.added_tokens = model.single_words = {4};
+  const Tokenizer tokenizer(model);
+  for (const std::string text : {"a<> a", "a <>a", "a <> a", "<>a<>"}) {
+    const std::vector<TokenId> whole = tokenizer.encode(text);
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      CAPTURE(text);
+      CAPTURE(at);
+      const std::string_view view = text;
+      std::vector<TokenId> parts = tokenizer.encode(view.substr(0, at));
+      tokenizer.encode(view.substr(at), parts);
+      if (tokenizer.is_boundary(text, at)) CHECK(parts == whole);
+    }
+  }
+  CHECK(tokenizer.encode("a<> a") == std::vector<TokenId>{0, 2, 3, 1, 0});
+  CHECK(tokenizer.encode("a <> a") == std::vector<TokenId>{0, 1, 4, 1, 0});
+  CHECK(tokenizer.is_boundary("a<> a", 4));
+}
+
 TEST_CASE("tokenizer: the fingerprint tells models apart and stays as it is") {
   TokenizerModel model;
   model.kind = TokenizerKind::character;
