@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 #include "formats/huggingface/foreign_architecture.hpp"
@@ -158,6 +160,7 @@ class TokenizerPatch {
  public:
   TokenizerPatch(TokenizerModel& tokenizer, bool describes_itself)
       : tokenizer_(tokenizer), describes_itself_(describes_itself) {
+    ids_.reserve(tokenizer.pieces.size());
     for (std::size_t id = 0; id < tokenizer.pieces.size(); ++id) {
       ids_.emplace(tokenizer.pieces[id], static_cast<Index>(id));
     }
@@ -172,6 +175,9 @@ class TokenizerPatch {
   struct Added {
     std::string content;
     JsonNode where;
+  };
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
   };
 
   Index id_of(const JsonNode& token) const {
@@ -191,7 +197,7 @@ class TokenizerPatch {
 
   TokenizerModel& tokenizer_;
   bool describes_itself_;
-  std::map<std::string, Index, std::less<>> ids_;
+  std::unordered_map<std::string, Index, Hash, std::equal_to<>> ids_;
   std::map<Index, Added> added_;
   std::vector<std::string> special_;
 };
@@ -404,6 +410,7 @@ void apply_side_files(const std::string& path, const std::vector<std::string_vie
   if (!folder) return;
   const Document config = open_side_file(*folder, tokenizer_file), map = open_side_file(*folder, special_file),
                  added = open_side_file(*folder, added_file);
+  if (!config && !map && !added) return;
   const bool describes_itself = classes.empty();
   if (config) {
     check_class(JsonNode(*config), classes);

@@ -33,7 +33,6 @@ bool is_european(char32_t code) {
 }
 
 bool EuropeanAccents::continues_cluster(char32_t code) {
-  if (codes_.empty() || code < 0x80) return false;
   return !utf8proc_grapheme_break_stateful(static_cast<utf8proc_int32_t>(last_), static_cast<utf8proc_int32_t>(code),
                                            &break_state_);
 }

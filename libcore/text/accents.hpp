@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "libcore/text/letter_case.hpp"
 #include "libcore/text/origin.hpp"
 
 namespace heddle::text {
@@ -17,14 +18,18 @@ bool is_european(char32_t code);
 class EuropeanAccents {
  public:
   // Calls put(code, origin) for characters that are complete. A removed mark belongs to the letter before; false if
-  // that is not known here any more.
+  // that is not known here any more. The code point is beyond ASCII.
   template <class Put>
   bool add(char32_t code, Origin origin, const Put& put) {
-    if (!continues_cluster(code)) finish_cluster(put);
-    if (code >= 0x80) return take(code, origin);
-    removes_ = is_european(code);
-    put(code, origin);
-    return true;
+    if (!codes_.empty() && !continues_cluster(code)) finish_cluster(put);
+    return take(code, origin);
+  }
+
+  // A character of ASCII, which stays as it is, comes next.
+  template <class Put>
+  void pass(char32_t code, const Put& put) {
+    finish_cluster(put);
+    removes_ = is_ascii_letter(code);
   }
 
   // The text or word ends.
@@ -35,7 +40,7 @@ class EuropeanAccents {
   }
 
  private:
-  bool continues_cluster(char32_t code);
+  bool continues_cluster(char32_t code);  // precondition: there is one
   bool take(char32_t code, Origin origin);
   void compose();
 

@@ -16,8 +16,14 @@ namespace {
 
 using Role = BasicRole;
 
-Role role_of(char32_t c) {
-  if (c == '\t' || c == '\n' || c == '\r') return Role::space;
+}  // namespace
+
+bool is_chinese(char32_t c) {
+  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
+         (c >= 0x2A700 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
+}
+
+BasicRole wide_role(char32_t c) {
   if (c == invalid_character || c == 0xFFFD) return Role::dropped;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
     case UTF8PROC_CATEGORY_CN:
@@ -39,28 +45,8 @@ Role role_of(char32_t c) {
     case UTF8PROC_CATEGORY_PO:
       return Role::alone;
     default:
-      break;
+      return Role::part;
   }
-  // The symbols of ASCII count as punctuation too.
-  return c < 0x80 && c > ' ' && utf8proc_category(static_cast<utf8proc_int32_t>(c)) >= UTF8PROC_CATEGORY_SM
-             ? Role::alone
-             : Role::part;
-}
-
-}  // namespace
-
-bool is_chinese(char32_t c) {
-  return (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3400 && c <= 0x4DBF) || (c >= 0x20000 && c <= 0x2A6DF) ||
-         (c >= 0x2A700 && c <= 0x2CEAF) || (c >= 0xF900 && c <= 0xFAFF) || (c >= 0x2F800 && c <= 0x2FA1F);
-}
-
-BasicRole basic_role(char32_t c) {
-  static const auto table = [] {
-    std::array<Role, 0x80> roles{};
-    for (char32_t code = 0; code < roles.size(); ++code) roles[code] = role_of(code);
-    return roles;
-  }();
-  return c < table.size() ? table[c] : role_of(c);
 }
 
 namespace {
@@ -73,21 +59,21 @@ class Words {
 
   void add(char32_t c, Origin origin) {
     origin_ = origin;
-    switch (basic_role(c)) {
-      case Role::dropped:
-        return;
-      case Role::space:
-        return end();
-      case Role::alone:
-      case Role::part:
-        break;
-    }
+    const Role role = basic_role(c);
+    if (role == Role::dropped) return;
+    if (role == Role::space) return end();
     const bool chinese = c >= 0x80 && is_chinese(c);
     if (chinese) end();
     if (options_.strip_accents && options_.european_accents) {
-      if (!accents_.add(c, origin, put_normal())) extend_last();
+      if (c < 0x80) {
+        accents_.pass(c, put_normal());
+        origin_ = origin;
+        put(c, role);
+      } else if (!accents_.add(c, origin, put_normal())) {
+        extend_last();
+      }
     } else if (c < 0x80 || !options_.strip_accents) {
-      put(c);
+      put(c, role);
     } else {
       put_base(c);
     }
@@ -105,7 +91,7 @@ class Words {
   auto put_normal() {
     return [this](char32_t c, Origin origin) {
       origin_ = origin;
-      put(c);
+      put(c, basic_role(c));
     };
   }
 
@@ -121,8 +107,8 @@ class Words {
     word_.clear();
   }
 
-  void put(char32_t c) {
-    const bool alone = basic_role(c) == Role::alone;
+  void put(char32_t c, Role role) {
+    const bool alone = role == Role::alone;
     if (alone) end_word();
     if (options_.lowercase) {
       lower_.append(word_, c);
@@ -144,7 +130,7 @@ class Words {
       const utf8proc_int32_t part = parts[static_cast<std::size_t>(i)];
       if (utf8proc_category(part) == UTF8PROC_CATEGORY_MN) continue;
       is_accent = false;
-      put(static_cast<char32_t>(part));
+      put(static_cast<char32_t>(part), basic_role(static_cast<char32_t>(part)));
     }
     if (is_accent) extend_last();
   }

@@ -36,7 +36,16 @@ void for_each_located_word(std::string_view text, const BasicWords& options,
 // What becomes of a character: part of a word, a space, a word alone (the general category P, and the symbols of
 // ASCII), or nothing.
 enum class BasicRole { part, space, alone, dropped };
-BasicRole basic_role(char32_t code);
+BasicRole wide_role(char32_t code);  // of a character beyond ASCII
+constexpr BasicRole ascii_role(char32_t code) {
+  if (code == ' ' || code == '\t' || code == '\n' || code == '\r') return BasicRole::space;
+  if (code < ' ' || code >= 0x7F) return BasicRole::dropped;
+  const bool is_letter = (code | 0x20U) >= 'a' && (code | 0x20U) <= 'z';
+  return is_letter || (code >= '0' && code <= '9') ? BasicRole::part : BasicRole::alone;
+}
+inline BasicRole basic_role(char32_t code) {
+  return code < 0x80 ? ascii_role(code) : wide_role(code);
+}
 bool is_chinese(char32_t code);
 
 // True if every text with these bytes around the position may be split there: next to white space.

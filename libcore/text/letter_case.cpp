@@ -10,10 +10,6 @@ namespace {
 
 constexpr char32_t capital_sigma = 0x3A3, dotted_capital_i = 0x130, dot_above = 0x307;
 
-bool is_ascii_letter(char32_t code) {
-  return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
-}
-
 // The property Cased, but for modifier letters, which are ignored anyway.
 bool is_cased(char32_t code) {
   if (code < 0x80) return is_ascii_letter(code);
@@ -51,11 +47,8 @@ bool is_case_ignorable(char32_t code) {
 
 }  // namespace
 
-void LowerCase::append(std::string& text, char32_t code) {
-  if (final_sigma_) note(text, code);
-  if (code < 0x80) {
-    text += static_cast<char>(code >= 'A' && code <= 'Z' ? code + 0x20 : code);
-  } else if (code == dotted_capital_i) {
+void LowerCase::append_wide(std::string& text, char32_t code) {
+  if (code == dotted_capital_i) {
     text += 'i';
     append_utf8(text, dot_above);
   } else {

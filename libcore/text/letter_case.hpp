@@ -9,6 +9,10 @@
 
 namespace heddle::text {
 
+inline bool is_ascii_letter(char32_t code) {
+  return (code >= 'a' && code <= 'z') || (code >= 'A' && code <= 'Z');
+}
+
 // Appends the characters of a text in lower case, one by one: the end of a word is known only after it.
 class LowerCase {
  public:
@@ -17,12 +21,22 @@ class LowerCase {
 
   // Precondition: the text has what was appended since the last end(), at the places where it was appended, and the
   // code point is one that UTF-8 can encode.
-  void append(std::string& text, char32_t code);
+  void append(std::string& text, char32_t code) {
+    if (is_ascii_letter(code)) {  // what note() does with it
+      sigma_ = std::string::npos;
+      after_cased_ = true;
+    } else if (final_sigma_) {
+      note(text, code);
+    }
+    if (code >= 0x80) return append_wide(text, code);
+    text += static_cast<char>(code >= 'A' && code <= 'Z' ? code + 0x20 : code);
+  }
   // The text or word ends.
   void end(std::string& text);
 
  private:
   void note(std::string& text, char32_t code);
+  static void append_wide(std::string& text, char32_t code);  // beyond ASCII
 
   bool final_sigma_;
   bool after_cased_ = false;               // whether a letter with case comes before, perhaps with marks after it

@@ -45,23 +45,27 @@ bool is_mark(char32_t code) {
   return code >= 0x300 && marks.contains(code);
 }
 
-// The end of the letters and their marks.
-std::size_t marked_letters_end(std::string_view text, std::size_t position) {
+std::size_t run_end(std::string_view text, std::size_t position, CharacterClass wanted) {
   while (position < text.size()) {
-    std::size_t next = position;
-    const CharacterClass kind = take(text, next);
-    if (kind != CharacterClass::letter && !(kind == CharacterClass::other && is_mark(decode(text, position).code)))
-      break;
-    position = next;
+    const CharacterClass ascii = byte_classes[static_cast<unsigned char>(text[position])];
+    if (ascii == wanted) {
+      ++position;
+      continue;
+    }
+    if (ascii != multibyte) break;
+    const Character character = decode(text, position);
+    if (classify(character.code) != wanted) break;
+    position += character.length;
   }
   return position;
 }
 
-std::size_t run_end(std::string_view text, std::size_t position, CharacterClass wanted) {
-  while (position < text.size()) {
-    std::size_t next = position;
-    if (take(text, next) != wanted) break;
-    position = next;
+// The end of the marks, none of which is in ASCII, and of what letters and marks follow them.
+std::size_t marked_letters_end(std::string_view text, std::size_t position) {
+  while (position < text.size() && static_cast<unsigned char>(text[position]) >= 0x80) {
+    const Character mark = decode(text, position);
+    if (!is_mark(mark.code)) break;
+    position = run_end(text, position + mark.length, CharacterClass::letter);
   }
   return position;
 }
@@ -97,8 +101,9 @@ std::size_t pretoken_end(std::string_view text, std::size_t start, LetterMarks m
   CharacterClass kind = take(text, position);
   if (text[start] == ' ' && position < text.size()) kind = take(text, position);
   if (kind == CharacterClass::space) return space_end(text, start);
+  position = run_end(text, position, kind);
   const bool joins = kind == CharacterClass::letter && marks == LetterMarks::joined;
-  return joins ? marked_letters_end(text, position) : run_end(text, position, kind);
+  return joins ? marked_letters_end(text, position) : position;
 }
 
 bool is_pretoken_boundary(std::string_view text, std::size_t position, LetterMarks marks) {

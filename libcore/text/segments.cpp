@@ -60,7 +60,8 @@ void Segments::append_unknown(std::string_view text, std::size_t offset, const T
 
 void Segments::append(TokenId segment, std::size_t offset, const TokenOutput& output) const {
   const TokenId id = token(segment);
-  output.add(id != no_token ? id : unknown_token(vocabulary_, bytes(segment), offset), bytes(segment).size());
+  output.ids.push_back(id != no_token ? id : unknown_token(vocabulary_, bytes(segment), offset));
+  if (output.sizes != nullptr) output.sizes->push_back(bytes(segment).size());
 }
 
 }  // namespace heddle::text

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <utf8proc.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -53,6 +54,18 @@ std::vector<TokenId> longest_matches(const Tokenizer& tokenizer, const std::stri
 }
 
 }  // namespace
+
+TEST_CASE("basic words: the roles of ASCII are those of its categories, and of symbols as of punctuation") {
+  for (char32_t code = 0; code < 0x80; ++code) {
+    CAPTURE(code);
+    const utf8proc_category_t kind = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+    BasicRole role = BasicRole::part;
+    if (kind >= UTF8PROC_CATEGORY_PC && kind <= UTF8PROC_CATEGORY_SO) role = BasicRole::alone;
+    if (kind == UTF8PROC_CATEGORY_CC) role = BasicRole::dropped;
+    if (code == ' ' || code == '\t' || code == '\n' || code == '\r') role = BasicRole::space;
+    CHECK(basic_role(code) == role);
+  }
+}
 
 TEST_CASE("basic words: white space, punctuation, Chinese characters") {
   CHECK(words("Hello,  world!\n") == Words{"hello", ",", "world", "!"});
