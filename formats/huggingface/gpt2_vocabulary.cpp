@@ -13,6 +13,7 @@
 #include "formats/files/atomic_file.hpp"
 #include "formats/files/descriptor.hpp"
 #include "formats/huggingface/piece_list.hpp"
+#include "formats/json/ordered_object.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/text/spelling.hpp"
 
@@ -114,8 +115,8 @@ text::TokenizerModel read_gpt2_vocabulary(const std::string& directory) {
 }
 
 void write_gpt2_vocabulary(const std::string& directory, const text::TokenizerModel& model) {
-  nlohmann::ordered_json ids = nlohmann::ordered_json::object();
-  for (std::size_t id = 0; id < model.pieces.size(); ++id) ids[model.pieces[id]] = id;
+  std::vector<std::pair<std::string, std::size_t>> ids;
+  for (std::size_t id = 0; id < model.pieces.size(); ++id) ids.emplace_back(model.pieces[id], id);
   std::string merges = "#version: 0.2\n";
   for (std::size_t i = 0; i + 1 < model.merges.size(); i += 2) {
     const auto piece = [&](std::size_t at) { return model.pieces[static_cast<std::size_t>(model.merges[at])]; };
@@ -123,7 +124,7 @@ void write_gpt2_vocabulary(const std::string& directory, const text::TokenizerMo
   }
   const std::filesystem::path folder(directory);
   AtomicFile pieces_file((folder / "vocab.json").string()), merges_file((folder / "merges.txt").string());
-  pieces_file.write(ids.dump());
+  pieces_file.write(ordered_object(ids).dump());
   merges_file.write(merges);
   pieces_file.commit();
   merges_file.commit();

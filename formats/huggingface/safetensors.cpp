@@ -8,6 +8,7 @@
 #include "formats/files/atomic_file.hpp"
 #include "formats/heddle/half.hpp"
 #include "formats/json/node.hpp"
+#include "formats/json/ordered_object.hpp"
 #include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
@@ -158,16 +159,17 @@ void write_elements(AtomicFile& file, const SafetensorOutput& tensor) {
 
 std::string make_header(std::span<const SafetensorOutput* const> tensors,
                         const std::map<std::string, std::string>& metadata) {
-  nlohmann::ordered_json header;
-  if (!metadata.empty()) header[metadata_name] = metadata;
+  std::vector<std::pair<std::string, nlohmann::ordered_json>> header;
+  if (!metadata.empty()) header.emplace_back(metadata_name, metadata);
   Index offset = 0;
   for (const SafetensorOutput* tensor : tensors) {
     const Index end = offset + tensor->value.size() * bytes_of(tensor->type);
-    header[tensor->name] = {
-        {"dtype", to_text(tensor->type)}, {"shape", tensor->value.shape().extents()}, {"data_offsets", {offset, end}}};
+    header.emplace_back(tensor->name, nlohmann::ordered_json{{"dtype", to_text(tensor->type)},
+                                                             {"shape", tensor->value.shape().extents()},
+                                                             {"data_offsets", {offset, end}}});
     offset = end;
   }
-  std::string text = header.dump();
+  std::string text = ordered_object(header).dump();
   text.append((alignment - (length_bytes + text.size()) % alignment) % alignment, ' ');
   return text;
 }

@@ -4,6 +4,7 @@
 
 #include "formats/files/atomic_file.hpp"
 #include "formats/huggingface/tokenizer_json.hpp"
+#include "formats/json/ordered_object.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spaced_words.hpp"
 #include "libcore/text/spelling.hpp"
@@ -307,8 +308,7 @@ Json Writer::ids() const {
   const auto twin = std::ranges::adjacent_find(sorted, {}, &std::pair<std::string, Index>::first);
   check<DataError>(twin == sorted.end(), "the tokenizer cannot be written as tokenizer.json: two of its tokens are ",
                    twin == sorted.end() ? text::quoted("") : text::quoted(twin->first));
-  // Not added one by one, because each addition searches the others.
-  return Json::object_t(entries.begin(), entries.end());
+  return ordered_object(entries);
 }
 
 Json Writer::merges() const {

@@ -130,7 +130,7 @@ TEST_CASE("dry run: memory of fine-tuning within 10 % of the real run's; on requ
   corpus.must(
       "pretrain -q --train train.h5 -o base.h5 --layers 4 --width 128 --heads 4 --context 128 --batch-size 2 --steps "
       "1");
-  write_file(corpus.path("texts.tsv"), labelled_texts(times_are_compared() ? 400 : 100));
+  write_file(corpus.path("texts.tsv"), labelled_texts(times_are_compared() ? 400 : 48));
   const std::string command = "finetune --threads 1 --from base.h5 --train texts.tsv --valid texts.tsv --epochs 2 ";
   check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1");
   check_estimate(corpus, command + "--batch-size 16 --overlong truncate --log-every 1 --lora-rank 4");
