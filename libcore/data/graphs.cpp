@@ -1,0 +1,175 @@
+#include "libcore/data/graphs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
+
+namespace heddle::data {
+
+namespace {
+
+std::size_t count_of(Index count) {
+  return static_cast<std::size_t>(count);
+}
+
+void check_features(const Features& features, const FeatureColumns& columns, Index count, const std::string& place,
+                    const char* what) {
+  const std::size_t kinds = columns.categories.size(), numbers = columns.numbers.size();
+  check<DataError>(
+      features.categories.size() == kinds * count_of(count) && features.numbers.size() == numbers * count_of(count),
+      place, ": features of ", what, " do not fit its ", count, " ", what, ", of ", kinds + numbers, " columns");
+  for (std::size_t i = 0; i < features.categories.size(); ++i) {
+    const CategoryColumn& column = columns.categories[i % kinds];
+    const std::int32_t kind = features.categories[i];
+    check<DataError>(kind >= 0 && static_cast<std::size_t>(kind) <= column.kinds.size(), place, ": kind ", kind,
+                     " of the feature '", column.name, "' of ", what, ", which has ", column.kinds.size());
+  }
+  for (std::size_t i = 0; i < features.numbers.size(); ++i) {
+    check<DataError>(std::isfinite(features.numbers[i]), place, ": the feature '", columns.numbers[i % numbers].name,
+                     "' of ", what, " is ", features.numbers[i], ", not a finite number");
+  }
+}
+
+void check_targets(const GraphRecord& record, const GraphTargets& targets, const std::string& place) {
+  const std::size_t columns = targets.columns.size();
+  check<DataError>(record.targets.size() == columns * count_of(items_of(record.graph, targets.level)), place, ": has ",
+                   record.targets.size(), " labels for ", items_of(record.graph, targets.level), " items of ", columns,
+                   " columns");
+  for (std::size_t i = 0; i < record.targets.size(); ++i) {
+    const TargetColumn& column = targets.columns[i % columns];
+    const double value = record.targets[i];
+    if (std::isnan(value)) continue;
+    const bool fits = column.classes.empty() ? std::isfinite(value)
+                                             : value >= 0 && value < static_cast<double>(column.classes.size()) &&
+                                                   value == std::floor(value);
+    check<DataError>(fits, place, ": the label '", column.name, "' is ", value);
+  }
+}
+
+template <class T>
+void append(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+void append(Features& all, const Features& more) {
+  append(all.categories, more.categories);
+  append(all.numbers, more.numbers);
+}
+
+}  // namespace
+
+void set_edges(Graph& graph, std::span<const ListedEdge> edges) {
+  graph.rows.assign(count_of(graph.nodes) + 1, 0);
+  for (const ListedEdge& edge : edges) ++graph.rows[count_of(edge.target) + 1];
+  for (std::size_t i = 1; i < graph.rows.size(); ++i) graph.rows[i] += graph.rows[i - 1];
+  std::vector<Index> next = graph.rows;
+  std::vector<std::size_t> order(edges.size());
+  for (std::size_t e = 0; e < edges.size(); ++e) order[count_of(next[count_of(edges[e].target)]++)] = e;
+  graph.sources.clear();
+  graph.edge_features = {};
+  for (const std::size_t e : order) {
+    graph.sources.push_back(edges[e].source);
+    append(graph.edge_features.categories, edges[e].categories);
+    append(graph.edge_features.numbers, edges[e].numbers);
+  }
+}
+
+void check_graph(const Graph& graph, const GraphSchema& schema, const std::string& place) {
+  check<DataError>(graph.nodes > 0, place, ": has no nodes");
+  check<DataError>(graph.rows.size() == count_of(graph.nodes) + 1 && graph.rows.front() == 0 &&
+                       std::ranges::is_sorted(graph.rows) && graph.rows.back() == graph.edges(),
+                   place, ": its edges are not in rows, one for each of its ", graph.nodes, " nodes");
+  for (const Index source : graph.sources) {
+    check<DataError>(source >= 0 && source < graph.nodes, place, ": an edge from node ", source, " of ", graph.nodes);
+  }
+  check_features(graph.node_features, schema.nodes, graph.nodes, place, "nodes");
+  check_features(graph.edge_features, schema.edges, graph.edges(), place, "edges");
+}
+
+Index items_of(const Graph& graph, GraphLevel level) {
+  if (level == GraphLevel::graph) return 1;
+  return level == GraphLevel::node ? graph.nodes : graph.edges();
+}
+
+GraphsInMemory::GraphsInMemory(GraphSchema schema, GraphTargets targets, std::vector<GraphRecord> records,
+                               std::string name)
+    : schema_(std::move(schema)), targets_(std::move(targets)), records_(std::move(records)), name_(std::move(name)) {
+  for (std::size_t i = 0; i < records_.size(); ++i) {
+    const std::string place = concatenate(name_, ": graph ", i + 1);
+    check_graph(records_[i].graph, schema_, place);
+    check_targets(records_[i], targets_, place);
+  }
+}
+
+GraphBatch joined(std::span<const Graph* const> graphs) {
+  GraphBatch batch;
+  std::vector<Index> rows{0}, sources;
+  for (const Graph* graph : graphs) {
+    const Index first_node = batch.nodes(), first_edge = rows.back();
+    for (std::size_t i = 1; i < graph->rows.size(); ++i) rows.push_back(first_edge + graph->rows[i]);
+    for (const Index source : graph->sources) sources.push_back(first_node + source);
+    append(batch.node_features, graph->node_features);
+    append(batch.edge_features, graph->edge_features);
+    batch.starts.push_back(first_node + graph->nodes);
+  }
+  batch.edges = std::make_shared<const EdgeRows>(edge_rows(std::move(rows), std::move(sources)));
+  return batch;
+}
+
+SchemaMap::SchemaMap(const GraphSchema& from, const GraphSchema& to, const std::string& place)
+    : nodes_(map_columns(from.nodes, to.nodes, place + ": nodes")),
+      edges_(map_columns(from.edges, to.edges, place + ": edges")) {
+  const auto same = [](const FeatureColumns& a, const FeatureColumns& b) {
+    const auto names_are_same = [](const NumberColumn& x, const NumberColumn& y) { return x.name == y.name; };
+    return a.categories == b.categories && std::ranges::equal(a.numbers, b.numbers, names_are_same);
+  };
+  is_identity_ = same(from.nodes, to.nodes) && same(from.edges, to.edges);
+}
+
+SchemaMap::Columns SchemaMap::map_columns(const FeatureColumns& from, const FeatureColumns& to,
+                                          const std::string& what) {
+  Columns map;
+  map.from_categories = from.categories.size();
+  map.from_numbers = from.numbers.size();
+  const auto find = [&](const auto& columns, const std::string& name) {
+    const auto found = std::ranges::find_if(columns, [&](const auto& column) { return column.name == name; });
+    check<DataError>(found != columns.end(), what, " lack the feature '", name, "', which the model needs");
+    return static_cast<std::size_t>(found - columns.begin());
+  };
+  for (const NumberColumn& column : to.numbers) map.numbers.push_back(find(from.numbers, column.name));
+  for (const CategoryColumn& column : to.categories) {
+    map.categories.push_back(find(from.categories, column.name));
+    std::vector<std::int32_t> kinds{0};
+    for (const std::string& kind : from.categories[map.categories.back()].kinds) {
+      const auto found = std::ranges::find(column.kinds, kind);
+      kinds.push_back(found == column.kinds.end() ? 0 : static_cast<std::int32_t>(found - column.kinds.begin() + 1));
+    }
+    map.kinds.push_back(std::move(kinds));
+  }
+  return map;
+}
+
+void SchemaMap::apply(const Columns& columns, Features& features) {
+  Features mapped;
+  for (std::size_t at = 0; at < features.categories.size(); at += columns.from_categories) {
+    for (std::size_t c = 0; c < columns.categories.size(); ++c) {
+      const auto kind = static_cast<std::size_t>(features.categories[at + columns.categories[c]]);
+      mapped.categories.push_back(columns.kinds[c][kind]);
+    }
+  }
+  for (std::size_t at = 0; at < features.numbers.size(); at += columns.from_numbers) {
+    for (const std::size_t column : columns.numbers) mapped.numbers.push_back(features.numbers[at + column]);
+  }
+  features = std::move(mapped);
+}
+
+void SchemaMap::apply(Graph& graph) const {
+  if (is_identity_) return;
+  apply(nodes_, graph.node_features);
+  apply(edges_, graph.edge_features);
+}
+
+}  // namespace heddle::data

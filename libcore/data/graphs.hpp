@@ -1,0 +1,149 @@
+// Graphs with features of their nodes and edges, and what is known of them.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/base/edge_rows.hpp"
+#include "libcore/base/real.hpp"
+#include "libcore/data/graph_schema.hpp"
+
+namespace heddle::data {
+
+// The features of `count` nodes or edges.
+struct Features {
+  std::vector<std::int32_t> categories;  // [count, columns of categories]
+  std::vector<float> numbers;            // [count, columns of numbers]
+};
+
+// One graph. The edges into node i, e from rows[i] to rows[i + 1], come from sources[e].
+struct Graph {
+  Index nodes = 0;
+  std::vector<Index> rows{0};  // [nodes + 1]
+  std::vector<Index> sources;  // [edges]
+  Features node_features, edge_features;
+
+  Index edges() const { return static_cast<Index>(sources.size()); }
+};
+
+// An edge of a list, in any order.
+struct ListedEdge {
+  Index source, target;
+  std::vector<std::int32_t> categories{};
+  std::vector<float> numbers{};
+};
+// Sets rows, sources and features of the edges; those into one node stay in the order of the list. Precondition: the
+// nodes are there.
+void set_edges(Graph& graph, std::span<const ListedEdge> edges);
+
+// Throws DataError, "PLACE: …", for a graph that does not fit itself or the schema: rows, sources, the number of
+// features, kinds without a name, numbers that are not finite.
+void check_graph(const Graph& graph, const GraphSchema& schema, const std::string& place);
+
+// What is known, and predicted, of graphs.
+enum class GraphLevel { graph, node, edge };
+
+struct TargetColumn {
+  std::string name;
+  std::vector<std::string> classes;  // of which a value is the number, from 0; empty: it is a number itself
+
+  bool operator==(const TargetColumn&) const = default;
+};
+struct GraphTargets {
+  GraphLevel level = GraphLevel::graph;
+  std::vector<TargetColumn> columns;
+
+  bool operator==(const GraphTargets&) const = default;
+};
+// A value that is not known.
+inline constexpr double unknown_target = std::numeric_limits<double>::quiet_NaN();
+
+// Which side of a split a graph, or a node, belongs to.
+enum class SplitSide : std::uint8_t { none, train, valid, test };
+
+// A graph with what files know of it besides. Empty: not known.
+struct GraphRecord {
+  Graph graph;
+  std::string id;                        // its name, SMILES or number, for people
+  Index line = 0;                        // of the record that it was made from, from 1
+  std::vector<double> targets;           // [items of the level, columns], unknown_target where not known
+  std::vector<std::string> node_names;   // [nodes]
+  std::vector<float> positions;          // [nodes, 2], for drawing
+  std::string group;                     // what it has in common with others that a split keeps together: a scaffold
+  std::vector<std::uint32_t> fragments;  // numbers of its parts, such as those of circular fingerprints, ascending
+  std::vector<SplitSide> sides;          // one for the graph, or [nodes]
+};
+
+// Items of a level that a graph has.
+Index items_of(const Graph& graph, GraphLevel level);
+
+class GraphSource {
+ public:
+  virtual ~GraphSource() = default;
+  virtual std::string name() const = 0;  // for messages: its file
+  virtual Index size() const = 0;        // graphs
+  virtual const GraphSchema& schema() const = 0;
+  virtual const GraphTargets& targets() const = 0;
+  // Throws DataError for what does not fit the schema.
+  virtual GraphRecord record(Index number) const = 0;
+  virtual Graph graph(Index number) const { return record(number).graph; }
+};
+
+class GraphsInMemory : public GraphSource {
+ public:
+  // Throws DataError for records that do not fit the schema or the targets.
+  GraphsInMemory(GraphSchema schema, GraphTargets targets, std::vector<GraphRecord> records,
+                 std::string name = "graphs in memory");
+
+  std::string name() const override { return name_; }
+  Index size() const override { return static_cast<Index>(records_.size()); }
+  const GraphSchema& schema() const override { return schema_; }
+  const GraphTargets& targets() const override { return targets_; }
+  GraphRecord record(Index number) const override { return records_.at(static_cast<std::size_t>(number)); }
+  Graph graph(Index number) const override { return records_.at(static_cast<std::size_t>(number)).graph; }
+
+ private:
+  GraphSchema schema_;
+  GraphTargets targets_;
+  std::vector<GraphRecord> records_;
+  std::string name_;
+};
+
+// Several graphs side by side, without padding: nodes starts[g] to starts[g + 1] are those of graph g.
+struct GraphBatch {
+  std::vector<Index> starts{0};  // [graphs + 1]
+  std::shared_ptr<const EdgeRows> edges;
+  Features node_features, edge_features;
+
+  Index graphs() const { return static_cast<Index>(starts.size()) - 1; }
+  Index nodes() const { return starts.back(); }
+};
+GraphBatch joined(std::span<const Graph* const> graphs);
+
+// For each kind and number of the first schema its place in the second, so that graphs of one file can be read by a
+// model that was trained on another: kinds by their names, 0 where the second lacks them; columns by their names.
+class SchemaMap {
+ public:
+  // Throws DataError, "PLACE: …", where `from` lacks a column of `to`. Columns that `to` lacks are left out.
+  SchemaMap(const GraphSchema& from, const GraphSchema& to, const std::string& place);
+  bool is_identity() const { return is_identity_; }
+  void apply(Graph& graph) const;
+
+ private:
+  struct Columns {
+    std::vector<std::size_t> categories, numbers;  // for each column of `to` the one of `from`
+    std::vector<std::vector<std::int32_t>> kinds;  // [columns of to][kinds of from + 1]
+    std::size_t from_categories = 0, from_numbers = 0;
+  };
+  static Columns map_columns(const FeatureColumns& from, const FeatureColumns& to, const std::string& what);
+  static void apply(const Columns& columns, Features& features);
+
+  Columns nodes_, edges_;
+  bool is_identity_ = false;
+};
+
+}  // namespace heddle::data
