@@ -54,8 +54,8 @@ LoadedModel load(const ModelFile& file, ParameterSource weights) {
 }  // namespace
 
 void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path) {
-  check<DataError>(tokenizer.vocab_size() <= config->vocab_size, path, ": a tokenizer of ", tokenizer.vocab_size(),
-                   " pieces with a model of ", config->vocab_size);
+  check<DataError>(tokenizer.vocab_size() <= config.tokens().vocab_size, path, ": a tokenizer of ",
+                   tokenizer.vocab_size(), " pieces with a model of ", config.tokens().vocab_size);
 }
 
 std::optional<text::Tokenizer> load_source_tokenizer(const ModelFile& file, const models::Model& model) {

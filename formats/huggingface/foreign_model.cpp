@@ -67,7 +67,7 @@ std::vector<std::string> fields_of(models::ModelConfig config) {
         transformer->positions,
         {transformer->max_positions(), transformer->width, transformer->heads, transformer->head_width, 0});
   }
-  config->sequence_length = 0;  // a training setting, not a property of the model
+  config.tokens().sequence_length = 0;  // a training setting, not a property of the model
   return split(archive_text(config), '\n');
 }
 
@@ -88,13 +88,13 @@ void check_tokenizers(const std::string& path, const JsonNode& config, const Mod
     const auto pieces = static_cast<Index>(tokenizer.pieces.size());
     check<DataError>(pieces <= most, path, ": the tokenizer has ", pieces, " pieces and ", says, most);
   };
-  check_size(parts.tokenizer, parts.config->vocab_size, "config.json says vocab_size = ");
+  check_size(parts.tokenizer, parts.config.tokens().vocab_size, "config.json says vocab_size = ");
   const auto* const reader = parts.config.as<models::SourceConfig>();
   if (reader == nullptr) return;
   const text::TokenizerModel& source = parts.source_tokenizer ? *parts.source_tokenizer : parts.tokenizer;
   check_text_end(config, parts.tokenizer);
   check_text_end(config, source);
-  check_size(source, reader->source_vocabulary(parts.config->vocab_size), "the vocabulary of sources ");
+  check_size(source, reader->source_vocabulary(parts.config.tokens().vocab_size), "the vocabulary of sources ");
   check<DataError>(!reader->share_embeddings || source.pieces == parts.tokenizer.pieces, path,
                    ": source and target have vocabularies of their own, but the model shares their embeddings");
 }

@@ -61,7 +61,7 @@ void add_formulas(const models::ModelConfig& config, Cost& cost) {
       {parts::projections, 8 * cost.tokens() * d * d * layers.attentions},
       {parts::mixing, 4 * cost.tokens() * time * d * layers.attentions},
       {parts::feed_forward, 16 * cost.tokens() * d * d * layers.networks},
-      {parts::output, 2 * static_cast<double>(cost.predicted) * d * static_cast<double>(config->vocab_size)}};
+      {parts::output, 2 * static_cast<double>(cost.predicted) * d * static_cast<double>(config.tokens().vocab_size)}};
   for (PartCost& part : cost.parts) {
     if (const auto found = formulas.find(part.part); found != formulas.end()) part.formula = found->second;
   }
@@ -105,7 +105,7 @@ void count_step(const models::ModelConfig& config, const TrialShape& shape, Cost
     trial.trainer().step();
     cost.operations = operations_of(profile);
   }
-  cost.time = trial.model().training_length();
+  cost.time = trial.model().tokens().training_length();
   cost.of_pairs = trial.model().as<models::SequenceToSequence>() != nullptr;
   cost.predicted = trial.counts().targets;
   cost.memory = memory_of(trial);
@@ -138,7 +138,7 @@ std::optional<GenerationCost> generation_of(const models::ModelConfig& config, c
   for (const Parameter& parameter : model->parameters().all()) {
     cost.weights += static_cast<double>(parameter.value().bytes());
   }
-  const Index time = model->training_length();
+  const Index time = model->tokens().training_length();
   const models::Sequences sources(TokenIds(Shape{shape.batch_size, time}));
   const bool reads_source = model->as<models::SequenceToSequence>() != nullptr;
   const double before = bytes_in_use();

@@ -180,7 +180,7 @@ StepTime predict_step_time(const models::ModelConfig& config, const Cost& cost, 
     const bool whole =
         sample->config == config && sample->shape.time == cost.time && sample->shape.batch_size == cost.batch_size;
     result.from = whole ? StepTime::From::model : StepTime::From::sample;
-    result.vocab_size = sample->config->vocab_size;
+    result.vocab_size = sample->config.tokens().vocab_size;
     result.time = sample->shape.time;
     result.batch_size = sample->shape.batch_size;
     predict(cost, speed_of(*sample, cost, seconds), result);

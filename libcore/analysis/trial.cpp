@@ -39,26 +39,27 @@ class RandomTokens : public data::TokenSource {
 
 // So many that each sample of a step can continue one of the step before, a few times.
 std::unique_ptr<data::TokenSource> tokens_for(const models::Model& model, Index batch_size, std::uint64_t seed) {
-  const Index time = model.training_length();
+  const Index time = model.tokens().training_length();
   check<UsageError>(batch_size <= Trial::most_tokens / time, "`batch_size` = ", batch_size, ": sequences of ", time,
                     " tokens are more than ", grouped(Trial::most_tokens),
                     " tokens in a step; give fewer, which cost as much per token");
-  return std::make_unique<RandomTokens>(4 * batch_size * (time + 1), model.vocab_size(), seed);
+  return std::make_unique<RandomTokens>(4 * batch_size * (time + 1), model.tokens().vocab_size(), seed);
 }
 
 // Pairs that are as long as a window with the tokens that begin and end texts. Null for models of single texts.
 std::unique_ptr<data::PairSource> pairs_for(const models::Model& model, Index batch_size, std::uint64_t seed) {
   const auto* const translator = model.as<models::SequenceToSequence>();
   if (translator == nullptr) return nullptr;
-  const Index length = model.training_length() - 1, source_vocab = translator->source_vocab_size();
+  const Index length = model.tokens().training_length() - 1, source_vocab = translator->source_vocab_size();
   const RandomStream stream(seed, random_site("analysis/trial/pairs"));
   std::vector<data::TokenPair> pairs;
   std::uint64_t drawn = 0;
   for (Index i = 0; i < batch_size; ++i, drawn += 2 * static_cast<std::uint64_t>(length)) {
-    pairs.push_back({random_ids(length, source_vocab, stream, drawn),
-                     random_ids(length, model.vocab_size(), stream, drawn + static_cast<std::uint64_t>(length))});
+    pairs.push_back(
+        {random_ids(length, source_vocab, stream, drawn),
+         random_ids(length, model.tokens().vocab_size(), stream, drawn + static_cast<std::uint64_t>(length))});
   }
-  return std::make_unique<data::PairsInMemory>(std::move(pairs), source_vocab, model.vocab_size());
+  return std::make_unique<data::PairsInMemory>(std::move(pairs), source_vocab, model.tokens().vocab_size());
 }
 
 training::TrainingConfig config_for(const TrialShape& shape, std::uint64_t seed) {
@@ -84,8 +85,9 @@ ParameterSource weights_for(const TrialShape& shape, std::uint64_t seed) {
 
 models::ModelConfig with_window(models::ModelConfig config, Index time) {
   if (time == 0) return config;
-  config->sequence_length = time;
-  const std::optional<Index> most = config->max_positions();
+  models::TokenConfig& tokens = config.tokens();
+  tokens.sequence_length = time;
+  const std::optional<Index> most = tokens.max_positions();
   check<UsageError>(!most || time <= *most, "`time` = ", time, " is more than the ", most.value_or(0),
                     " positions of the model");
   return config;

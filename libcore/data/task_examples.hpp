@@ -1,4 +1,4 @@
-// Labelled examples as a model reads them: framed tokens and the targets in them.
+// Labelled examples as a model reads them: framed tokens, or a graph, and the targets in them.
 #pragma once
 
 #include <span>
@@ -7,20 +7,32 @@
 
 #include "libcore/data/examples.hpp"
 #include "libcore/data/framing.hpp"
+#include "libcore/data/graphs.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/data/token_alignment.hpp"
 
 namespace heddle::data {
 
-// One sequence of an example; an example that was split has several.
+// A graph of a source, which is read when it is needed.
+struct GraphInput {
+  std::shared_ptr<const GraphSource> graphs;
+  Index number = 0;  // in the source
+  Index nodes = 0;   // that it has
+};
+
+// One sequence, or graph, of an example; an example that was split has several.
 struct TaskExample {
-  FramedSequence sequence;
+  FramedSequence sequence{};  // empty where the model reads graphs
+  GraphInput graph{};
   Index source = 0;  // index of its example
+
+  // Its tokens or nodes.
+  Index length() const { return graph.graphs ? graph.nodes : static_cast<Index>(sequence.ids.size()); }
 
   TokenId label = -1;  // classify, pair
   double value = 0;    // regress
 
-  std::vector<Index> positions, words;  // label: where first tokens of words are, and of which words; or masks
+  std::vector<Index> positions, words;  // label: where first tokens of words, or nodes, are, and of which; or masks
   std::vector<TokenId> tags;            // of these words; -1 for unknown
 
   std::vector<text::LocatedToken> context;  // span: the tokens of this part of the context, placed in the whole

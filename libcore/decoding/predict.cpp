@@ -23,9 +23,9 @@ std::vector<Real> values_of(const Tensor& t, Index first, Index count) {
 }
 
 void predict_batch(const models::TaskModel& model, TaskExamples examples, std::span<TaskOutput* const> outputs) {
-  const models::Sequences sequences = models::sequences_of(examples);
-  const Index time = sequences.ids.shape[1];
   if (model.task().task == Task::span) {
+    const models::Sequences sequences = models::sequences_of(examples);
+    const Index time = sequences.ids.shape[1];
     const heads::Span::Scores scores = model.span_scores(sequences);
     for (std::size_t b = 0; b < outputs.size(); ++b) {
       const auto length = static_cast<Index>(examples[b]->sequence.ids.size());
@@ -35,9 +35,9 @@ void predict_batch(const models::TaskModel& model, TaskExamples examples, std::s
     return;
   }
   const bool words = model.task().task == Task::label;
-  const std::vector<Index> positions = words ? models::positions_of(examples, time) : std::vector<Index>();
-  if (words && positions.empty()) return;
-  const Tensor logits = (words ? model.token_logits(sequences, positions) : model.sequence_logits(sequences)).value();
+  const auto has_position = [](const data::TaskExample* example) { return !example->positions.empty(); };
+  if (words && std::ranges::none_of(examples, has_position)) return;
+  const Tensor logits = models::task_logits(model, examples).value();
   const Index classes = logits.shape()[-1];
   Index row = 0;
   for (std::size_t b = 0; b < outputs.size(); ++b) {
@@ -66,9 +66,7 @@ std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const 
                                 const PredictOptions& options) {
   std::vector<TaskOutput> outputs(examples.size());
   std::vector<Index> lengths;
-  for (const data::TaskExample& example : examples) {
-    lengths.push_back(static_cast<Index>(example.sequence.ids.size()));
-  }
+  for (const data::TaskExample& example : examples) lengths.push_back(example.length());
   for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
     if (options.stop()) return false;
     std::vector<const data::TaskExample*> batch;

@@ -60,7 +60,7 @@ std::string architectures_with(std::string_view role) {
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights) {
   config.check();
-  check<UsageError>(config->vocab_size > 0, "a model needs a vocabulary: give `vocab_size`");
+  config->check_sizes();
   return architecture(config.arch()).make(config, std::move(weights));
 }
 

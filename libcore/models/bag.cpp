@@ -111,7 +111,7 @@ double scale_of(const Features& features) {
   return count > 0 ? 1 / std::sqrt(count) : 0;
 }
 
-struct BagConfig : CommonConfig {
+struct BagConfig : TokenConfig {
   static constexpr const char* kind_name = "bag";
   Index width = 0;  // 0: the number of classes
   Index ngrams = 2;
@@ -154,17 +154,17 @@ struct BagConfig : CommonConfig {
             .word(0, "auto")
             .takes("N"),
         self.buckets);
-    CommonConfig::visit(self, visitor);
+    TokenConfig::visit(self, visitor);
   }
 };
 
 }  // namespace
 
 // Parameters: bag/embedding/token/weight; bag/embedding/ngram/weight where n-grams count.
-class Bag : public Model, public CountedStart {
+class Bag : public ModelOfTokens, public CountedStart {
  public:
   Bag(const BagConfig& config, ParameterSource weights)
-      : Model(config, std::move(weights)),
+      : ModelOfTokens(config, std::move(weights)),
         ngrams_(config.ngrams),
         tokens_(scope("bag/embedding/token"), config.vocab_size, config.table_width(), embedding_stddev),
         dropout_site_(random_site("bag/dropout")) {

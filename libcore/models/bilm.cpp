@@ -19,7 +19,7 @@ namespace heddle::models {
 
 namespace {
 
-struct BilmConfig : CommonConfig {
+struct BilmConfig : TokenConfig {
   static constexpr const char* kind_name = "bilm";
   Index layers = 2;
   Index width = 128;
@@ -49,7 +49,7 @@ struct BilmConfig : CommonConfig {
             self.projection);
     visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
     visitor(Field("skip", "layers that add their input to their output"), self.skip);
-    CommonConfig::visit(self, visitor);
+    TokenConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }
 };
@@ -65,10 +65,10 @@ nn::Recurrent layer_of(const Scope& scope, const BilmConfig& config) {
 
 // Parameters: bilm/embedding/token/weight; bilm/0/forward, bilm/0/backward, bilm/1/forward, … of nn::Recurrent;
 // head/weight where embeddings are not tied.
-class Bilm : public Model, public BidirectionalLoss {
+class Bilm : public ModelOfTokens, public BidirectionalLoss {
  public:
   Bilm(const BilmConfig& config, ParameterSource weights)
-      : Model(config, std::move(weights)),
+      : ModelOfTokens(config, std::move(weights)),
         skip_(config.skip),
         tokens_(scope("bilm/embedding/token"), config.vocab_size, config.direction_width(), embedding_stddev),
         head_(config.tie_embeddings

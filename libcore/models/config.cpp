@@ -7,10 +7,42 @@
 
 namespace heddle::models {
 
-void CommonConfig::fit_vocabularies(const Vocabularies& vocabularies) {
+void TokenConfig::fit_vocabularies(const Vocabularies& vocabularies) {
   if (vocab_size == 0) vocab_size = vocabularies.target;
   check<UsageError>(vocab_size >= vocabularies.target, "`vocab_size` = ", vocab_size, " is less than the ",
                     vocabularies.target, " pieces of the tokenizer; leave it out, or raise it");
+}
+
+void TokenConfig::check_sizes() const {
+  check<UsageError>(vocab_size > 0, "a model needs a vocabulary: give `vocab_size`");
+}
+
+void GraphConfig::fit_graphs(const data::GraphSchema& schema) {
+  if (features.empty()) features = schema;
+}
+
+namespace {
+
+template <class Reads, class Config>
+auto& reads(Config& config, const char* what) {
+  auto* const part = config.template as<Reads>();
+  check<UsageError>(part != nullptr, "the architecture ", config.arch(), " does not read ", what);
+  return *part;
+}
+
+}  // namespace
+
+const TokenConfig& ModelConfig::tokens() const {
+  return reads<TokenConfig>(*this, "texts");
+}
+TokenConfig& ModelConfig::tokens() {
+  return reads<TokenConfig>(*this, "texts");
+}
+const GraphConfig& ModelConfig::graphs() const {
+  return reads<GraphConfig>(*this, "graphs");
+}
+GraphConfig& ModelConfig::graphs() {
+  return reads<GraphConfig>(*this, "graphs");
 }
 
 Index StackConfig::usual_inner_width() const {
@@ -28,7 +60,7 @@ std::optional<Index> TransformerConfig::max_positions() const {
 }
 
 void TransformerConfig::spell_out() {
-  CommonConfig::spell_out();
+  TokenConfig::spell_out();
   const HeadShape shape = head_shape();
   ffn_width = inner_width();
   kv_heads = shape.kv_heads;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "libcore/base/kind.hpp"
+#include "libcore/data/graph_schema.hpp"
 #include "libcore/models/sequences.hpp"
 #include "libcore/nn/block.hpp"
 #include "libcore/positions/positions.hpp"
@@ -29,9 +30,36 @@ inline constexpr double embedding_stddev = 0.02;  // of the vectors of tokens at
 
 // What every architecture has.
 struct CommonConfig {
+  double dropout = 0;
+
+  // Sets what a model needs to play a role (ReplacementDetector::what, …) where the configuration leaves it open.
+  virtual void prepare_for(std::string_view) {}
+  // Replaces values that stand for a default by the default, so that later defaults do not change what a file means.
+  virtual void spell_out() {}
+  // Throws UsageError for inconsistent fields.
+  virtual void validate() const {}
+  // Throws UsageError where a size that a model must have is left to the data.
+  virtual void check_sizes() const {}
+  // Sets those that depend on the examples from which a new model learns a task; 0 classes: it has none.
+  virtual void fit_examples(std::span<const CountedExample>, [[maybe_unused]] Index classes) {}
+
+  CommonConfig() = default;
+  CommonConfig(const CommonConfig&) = default;
+  CommonConfig& operator=(const CommonConfig&) = default;
+  virtual ~CommonConfig() = default;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(
+        Field("dropout", "dropout rate of the embeddings and of the output of each sublayer").range(0, 0.99).takes("P"),
+        self.dropout);
+  }
+};
+
+// What the architectures have that read tokens.
+struct TokenConfig : CommonConfig {
   Index vocab_size = 0;       // 0: the tokenizer's
   Index sequence_length = 0;  // tokens of a training window; 0: the context, or 64 where there is none
-  double dropout = 0;
 
   // The number of positions that the model can hold; none if unlimited.
   virtual std::optional<Index> max_positions() const { return std::nullopt; }
@@ -46,20 +74,9 @@ struct CommonConfig {
   virtual bool has_segments() const { return false; }
   // Sets the sizes that are not given. Throws UsageError for vocabularies that the architecture cannot have.
   virtual void fit_vocabularies(const Vocabularies& vocabularies);
-  // Sets what a model needs to play a role (ReplacementDetector::what, …) where the configuration leaves it open.
-  virtual void prepare_for(std::string_view) {}
-  // Replaces values that stand for a default by the default, so that later defaults do not change what a file means.
-  virtual void spell_out() { sequence_length = training_length(); }
-  // Throws UsageError for inconsistent fields.
-  virtual void validate() const {}
-  // Sets those that depend on the examples from which a new model learns a task; 0 classes: it has none.
-  virtual void fit_examples(std::span<const CountedExample>, [[maybe_unused]] Index classes) {}
+  void spell_out() override { sequence_length = training_length(); }
+  void check_sizes() const override;
   Index training_length() const { return sequence_length > 0 ? sequence_length : max_positions().value_or(64); }
-
-  CommonConfig() = default;
-  CommonConfig(const CommonConfig&) = default;
-  CommonConfig& operator=(const CommonConfig&) = default;
-  virtual ~CommonConfig() = default;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -73,9 +90,23 @@ struct CommonConfig {
                 .word(0, "auto")
                 .takes("N"),
             self.sequence_length);
+    CommonConfig::visit(self, visitor);
+  }
+};
+
+// What the architectures have that read graphs.
+struct GraphConfig : CommonConfig {
+  data::GraphSchema features{};  // no column: those of the data
+
+  // Sets the features where they are not given. Throws UsageError for graphs that the architecture cannot read.
+  virtual void fit_graphs(const data::GraphSchema& schema);
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
     visitor(
-        Field("dropout", "dropout rate of the embeddings and of the output of each sublayer").range(0, 0.99).takes("P"),
-        self.dropout);
+        Field("features", "columns of the nodes and edges that it reads; auto means those of the data").takes("TEXT"),
+        self.features);
+    CommonConfig::visit(self, visitor);
   }
 };
 
@@ -146,7 +177,7 @@ struct EmbeddingConfig {
 };
 
 // A transformer of one stack: common, stack and embedding together, and whether the output shares the embedding.
-struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
+struct TransformerConfig : TokenConfig, StackConfig, EmbeddingConfig {
   bool tie_embeddings = true;
 
   std::optional<Index> max_positions() const override;
@@ -159,7 +190,7 @@ struct TransformerConfig : CommonConfig, StackConfig, EmbeddingConfig {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     StackConfig::visit(self, visitor);
-    CommonConfig::visit(self, visitor);
+    TokenConfig::visit(self, visitor);
     EmbeddingConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }
@@ -185,7 +216,7 @@ struct SourceConfig {
   Index source_vocabulary(Index vocab_size) const { return source_vocab_size > 0 ? source_vocab_size : vocab_size; }
   // Throws UsageError for embeddings that cannot be shared and for a start token outside the vocabulary.
   void check_vocabularies(Index vocab_size) const;
-  // Sets the source's size where it is not given. Throws UsageError as CommonConfig::fit_vocabularies().
+  // Sets the source's size where it is not given. Throws UsageError as TokenConfig::fit_vocabularies().
   void fit_both(const Vocabularies& vocabularies, Index vocab_size);
 
   template <class Self, class Visitor>
@@ -226,6 +257,12 @@ class ModelConfig : public KindOf<CommonConfig> {
   static ModelConfig of(const std::string& arch) { return kinds<CommonConfig>().find(arch).defaults; }
 
   std::string arch() const { return name(); }
+  // What it reads. Throws UsageError for a model that reads something else.
+  const TokenConfig& tokens() const;
+  TokenConfig& tokens();
+  const GraphConfig& graphs() const;
+  GraphConfig& graphs();
+  bool reads_tokens() const { return as<TokenConfig>() != nullptr; }
 
   // `arch`, which makes the rest what it says, then the fields of the architecture.
   template <class Self, class Visitor>

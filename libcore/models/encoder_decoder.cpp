@@ -153,7 +153,7 @@ void EncoderDecoderConfig::spell_out() {
 }
 
 EncoderDecoder::EncoderDecoder(const EncoderDecoderConfig& config, ParameterSource weights)
-    : Model(config, std::move(weights)),
+    : ModelOfTokens(config, std::move(weights)),
       config_(config),
       shared_(shared_embedding(scope("embedding/token"), config)),
       source_embeddings_(scope("encoder/embedding"),

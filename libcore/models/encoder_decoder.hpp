@@ -35,7 +35,7 @@ struct EncoderDecoderConfig : TransformerConfig, SourceConfig {
 // are separate; encoder/embedding/… and decoder/embedding/… of positions and norms; encoder/0, …, encoder/norm;
 // decoder/0, …, decoder/norm; head/weight [vocab, width] where embeddings are not tied; head/bias [vocab] where logits
 // have a bias.
-class EncoderDecoder : public Model,
+class EncoderDecoder : public ModelOfTokens,
                        public Generator,
                        public SequenceToSequence,
                        public ContextualVectors,

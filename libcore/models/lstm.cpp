@@ -9,7 +9,7 @@ namespace heddle::models {
 
 namespace {
 
-struct LstmConfig : CommonConfig {
+struct LstmConfig : TokenConfig {
   static constexpr const char* kind_name = "lstm";
   Index layers = 2;
   Index width = 128;
@@ -21,7 +21,7 @@ struct LstmConfig : CommonConfig {
     visitor(Field("layers", "number of blocks").range(0, 10000).takes("N"), self.layers);
     visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N"), self.width);
     visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
-    CommonConfig::visit(self, visitor);
+    TokenConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }
 };
@@ -40,10 +40,10 @@ class LstmState : public GeneratorState {
 }  // namespace
 
 // Parameters: lstm/embedding/token/weight; lstm/0, lstm/1, … of the layers; head/weight where embeddings are not tied.
-class Lstm : public Model, public Generator, public TokenLoss {
+class Lstm : public ModelOfTokens, public Generator, public TokenLoss {
  public:
   Lstm(const LstmConfig& config, ParameterSource weights)
-      : Model(config, std::move(weights)),
+      : ModelOfTokens(config, std::move(weights)),
         tokens_(scope("lstm/embedding/token"), config.vocab_size, config.width, embedding_stddev),
         head_(config.tie_embeddings
                   ? heads::LanguageModel(scope("head"), tokens_)

@@ -5,7 +5,13 @@ namespace heddle::models {
 Model::Model(const ModelConfig& config, ParameterSource weights)
     : config_(config), parameters_(std::make_unique<Parameters>(std::move(weights))) {
   config_.check();
-  check<UsageError>(config_->vocab_size > 0, "a model needs a vocabulary: give `vocab_size`");
+  config_->check_sizes();
+}
+
+const TokenModel& Model::tokens() const {
+  const TokenModel* const model = as<TokenModel>();
+  check<UsageError>(model != nullptr, "the architecture ", config_.arch(), " does not read texts");
+  return *model;
 }
 
 bool is_of_head(std::string_view parameter) {

@@ -9,8 +9,9 @@
 
 namespace heddle::models {
 
-class Model : public virtual TokenModel {
+class Model {
  public:
+  virtual ~Model() = default;
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 
@@ -20,17 +21,13 @@ class Model : public virtual TokenModel {
     return dynamic_cast<const Role*>(this);
   }
 
+  // The model as one of tokens. Throws UsageError for a model that reads something else.
+  const TokenModel& tokens() const;
+
   const ModelConfig& config() const { return config_; }
   Parameters& parameters() { return *parameters_; }
   const Parameters& parameters() const { return *parameters_; }
 
-  Index vocab_size() const override { return config_->vocab_size; }
-  std::optional<Index> max_positions() const override { return config_->max_positions(); }
-  Index training_length() const override { return config_->training_length(); }
-
-  // Floating-point operations to train on one token of a sequence of `time`, of which a fraction is predicted: 6 for
-  // each number of a matrix that multiplies it, plus those of attention (SPEC 7.8).
-  virtual double training_flops_per_token(Index time, double predicted) const = 0;
   // Whether the parameter is only used by ContextualVectors::summary().
   virtual bool is_of_summary(std::string_view) const { return false; }
   // Whether the vectors of ContextualVectors do not depend on the parameter: the head's and, in sequence-to-sequence
@@ -38,7 +35,8 @@ class Model : public virtual TokenModel {
   virtual bool is_beside_vectors(std::string_view parameter) const;
 
  protected:
-  // Parameters come from the source. Throws UsageError as ModelConfig::check() does and when vocab_size is 0.
+  // Parameters come from the source. Throws UsageError as ModelConfig::check() does and for sizes that are left to the
+  // data.
   Model(const ModelConfig& config, ParameterSource weights);
   Model(Model&&) = default;
 
@@ -49,8 +47,20 @@ class Model : public virtual TokenModel {
   std::unique_ptr<Parameters> parameters_;
 };
 
-// The model that the configuration describes. Throws UsageError as ModelConfig::check() does and when vocab_size is 0.
+// The model that the configuration describes. Throws UsageError as ModelConfig::check() does and for sizes that are
+// left to the data.
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights);
+
+// What models that read tokens derive from.
+class ModelOfTokens : public Model, public virtual TokenModel {
+ public:
+  Index vocab_size() const override { return config().tokens().vocab_size; }
+  std::optional<Index> max_positions() const override { return config().tokens().max_positions(); }
+  Index training_length() const override { return config().tokens().training_length(); }
+
+ protected:
+  using Model::Model;
+};
 
 // The model without memory for its weights, for what depends on names, shapes and roles alone.
 std::unique_ptr<const Model> outline_of(const ModelConfig& config);

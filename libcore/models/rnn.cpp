@@ -119,7 +119,7 @@ RnnConfig rnnsearch_2015() {
 }  // namespace
 
 Rnn::Rnn(const RnnConfig& config, ParameterSource weights)
-    : Model(config, std::move(weights)),
+    : ModelOfTokens(config, std::move(weights)),
       config_(config),
       shared_(shared_embedding(scope("embedding/token"), config)),
       source_tokens_(embedding_of(scope("encoder/embedding/token"), source_vocab_size(), config, shared_)),

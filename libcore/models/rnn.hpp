@@ -12,7 +12,7 @@ namespace heddle::models {
 // Parameters: embedding/token/weight, or encoder/embedding/token/weight and decoder/embedding/token/weight where they
 // are separate; encoder/… of the source encoder; decoder/… of RnnDecoder; head/weight [vocab, output width] where
 // embeddings are not tied. Embeddings start normal.
-class Rnn : public Model, public Generator, public SequenceToSequence {
+class Rnn : public ModelOfTokens, public Generator, public SequenceToSequence {
  public:
   Rnn(const RnnConfig& config, ParameterSource weights);
 

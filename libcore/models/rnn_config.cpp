@@ -23,7 +23,7 @@ std::string RnnConfig::readout_kind() const {
 }
 
 void RnnConfig::spell_out() {
-  CommonConfig::spell_out();
+  TokenConfig::spell_out();
   readout = readout_kind();
   const Index read_out = output_width();
   embedding_width = embedding();

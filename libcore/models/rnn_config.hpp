@@ -17,7 +17,7 @@ std::string source_encoder_help();
 //   Cho et al. 2014        source_attention=none context_vector=every-step bidirectional=no
 //   Bahdanau et al. 2015   source_attention=additive
 //   Luong et al. 2015      source_attention=dot or bilinear, input_feeding=yes, bidirectional=no, cell=lstm
-struct RnnConfig : CommonConfig, SourceConfig {
+struct RnnConfig : TokenConfig, SourceConfig {
   static constexpr const char* kind_name = "rnn";
   Index layers = 1;
   Index width = 256;
@@ -57,7 +57,7 @@ struct RnnConfig : CommonConfig, SourceConfig {
   void spell_out() override;
   void fit_vocabularies(const Vocabularies& vocabularies) override {
     fit_both(vocabularies, vocab_size);
-    CommonConfig::fit_vocabularies(vocabularies);
+    TokenConfig::fit_vocabularies(vocabularies);
   }
 
   template <class Self, class Visitor>
@@ -99,7 +99,7 @@ struct RnnConfig : CommonConfig, SourceConfig {
                 .takes("NAME"),
             self.readout);
     visitor(Field("bias", "biases of linear layers and layer norms"), self.bias);
-    CommonConfig::visit(self, visitor);
+    TokenConfig::visit(self, visitor);
     SourceConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
   }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "libcore/attention/attention.hpp"
+#include "libcore/data/graphs.hpp"
 #include "libcore/heads/token_head.hpp"
 #include "libcore/models/sequences.hpp"
 #include "libcore/nn/multi_head_attention.hpp"
@@ -19,9 +20,11 @@
 
 namespace heddle::models {
 
-// What all roles have in common.
+// What all roles of models that read tokens have in common.
 class TokenModel {
  public:
+  static constexpr std::string_view what = "reads tokens";
+
   virtual ~TokenModel() = default;
   virtual Index vocab_size() const = 0;
   // The maximum number of tokens in a sequence; none if unlimited.
@@ -30,6 +33,30 @@ class TokenModel {
   Index position_limit() const { return max_positions().value_or(std::numeric_limits<Index>::max() / 4); }
   // Tokens in a window of training and, by default, of evaluation.
   virtual Index training_length() const = 0;
+  // Floating-point operations to train on one token of a sequence of `time`, of which a fraction is predicted: 6 for
+  // each number of a matrix that multiplies it, plus those of attention (SPEC 7.8).
+  virtual double training_flops_per_token(Index time, double predicted) const = 0;
+};
+
+// Computes a vector for each node of graphs, and one for each graph: the input of heads. No result depends on the order
+// in which nodes and edges are listed, nor on the other graphs of a batch, but for rounding.
+class NodeVectors {
+ public:
+  static constexpr std::string_view what = "gives a vector for each node of a graph";
+
+  // Called with the input of the first layer, then with the output of each layer, [nodes, width] each.
+  using Observer = std::function<void(const Variable& x)>;
+
+  virtual ~NodeVectors() = default;
+  virtual Index layers() const = 0;
+  virtual Index width() const = 0;
+  // The columns that graphs must have.
+  virtual const data::GraphSchema& features() const = 0;
+  // [nodes, width]. Precondition: the graphs have these columns (data::check_graph).
+  virtual Variable node_vectors(const data::GraphBatch& graphs, const Pass& pass = {},
+                                const Observer& observe = {}) const = 0;
+  // Of whole graphs, from those of their nodes: [nodes, width] -> [graphs, width].
+  virtual Variable graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const = 0;
 };
 
 // Computes a vector for each token of a text: hidden states, the input of heads, embeddings and senses.

@@ -6,7 +6,7 @@ namespace heddle::models {
 
 StackModel::StackModel(const ModelConfig& config, const TransformerConfig& transformer, ParameterSource weights,
                        const Direction& direction)
-    : Model(config, std::move(weights)),
+    : ModelOfTokens(config, std::move(weights)),
       transformer_(transformer),
       causal_(direction.causal),
       relative_segments_(direction.relative_segments),

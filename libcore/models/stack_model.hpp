@@ -9,7 +9,10 @@ namespace heddle::models {
 
 // Parameters, named after the architecture: ARCH/embedding, ARCH/0, ARCH/1, …, ARCH/norm; ARCH/embedding/projection
 // where embeddings have another width than the stack.
-class StackModel : public Model, public virtual ContextualVectors, public AttentionMaps, public AttentionStacks {
+class StackModel : public ModelOfTokens,
+                   public virtual ContextualVectors,
+                   public AttentionMaps,
+                   public AttentionStacks {
  public:
   Index layers() const override { return stack_.layers(); }
   Index width() const override { return transformer_.width; }

@@ -32,6 +32,30 @@ std::vector<Index> positions_of(TaskExamples examples, Index time) {
   return positions;
 }
 
+data::GraphBatch graphs_of(TaskExamples examples) {
+  std::vector<data::Graph> graphs;
+  graphs.reserve(examples.size());
+  std::vector<const data::Graph*> pointers;
+  for (const data::TaskExample* example : examples) {
+    pointers.push_back(&graphs.emplace_back(example->graph.graphs->graph(example->graph.number)));
+  }
+  return data::joined(pointers);
+}
+
+Variable task_logits(const TaskModel& model, TaskExamples examples, const Pass& pass) {
+  const bool has_positions = model.task().task == Task::label;
+  if (model.reads_graphs()) {
+    const data::GraphBatch graphs = graphs_of(examples);
+    if (!has_positions) return model.graph_logits(graphs, pass);
+    Index longest = 0;
+    for (const data::TaskExample* example : examples) longest = std::max(longest, example->length());
+    return model.node_logits(graphs, positions_of(examples, longest), longest, pass);
+  }
+  const Sequences sequences = sequences_of(examples);
+  if (!has_positions) return model.sequence_logits(sequences, pass);
+  return model.token_logits(sequences, positions_of(examples, sequences.ids.shape[1]), pass);
+}
+
 std::vector<bool> answer_positions(const data::TaskExample& example, Index time) {
   std::vector<bool> allowed(static_cast<std::size_t>(time), false);
   allowed[0] = true;

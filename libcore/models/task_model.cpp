@@ -29,6 +29,14 @@ void check_counts(const TaskConfig& task) {
   }
 }
 
+void check_task_of_graphs(const TaskConfig& task) {
+  check<UsageError>(task.pooling == Pooling::automatic, "`pooling` = ", to_text(task.pooling),
+                    ": is for texts; the architectures of graphs have `readout`");
+  check<UsageError>(!task.layer_mix, "`layer_mix`: is for texts");
+  check<UsageError>(task.task == Task::classify || task.task == Task::regress || task.task == Task::label, "the task ",
+                    to_text(task.task), " is for texts; graphs have classify, regress and label");
+}
+
 std::vector<Index> lengths_of(const Sequences& sequences) {
   if (!sequences.lengths.empty()) return sequences.lengths;
   return std::vector<Index>(static_cast<std::size_t>(sequences.ids.shape[0]), sequences.ids.shape[1]);
@@ -44,13 +52,18 @@ Pooling resolved(Pooling pooling, const ContextualVectors& vectors) {
 
 TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body_(std::move(body)), task_(task) {
   if (has_own_head(task.task)) return;
-  vectors_ = &require<ContextualVectors>(*body_, "a task", "the model");
-  task_.pooling = resolved(task.pooling, *vectors_);
+  nodes_ = body_->as<NodeVectors>();
+  if (nodes_ != nullptr) {
+    check_task_of_graphs(task);
+  } else {
+    vectors_ = &require<ContextualVectors>(*body_, "a task", "the model");
+    task_.pooling = resolved(task.pooling, *vectors_);
+  }
   check_counts(task);
-  check<UsageError>(task_.pooling != Pooling::first || vectors_->is_bidirectional(),
+  check<UsageError>(nodes_ != nullptr || task_.pooling != Pooling::first || vectors_->is_bidirectional(),
                     "pooling = first: in a model that reads in one direction the first token's state does not depend "
                     "on the other tokens; use last or mean");
-  const Index width = vectors_->width();
+  const Index width = nodes_ != nullptr ? nodes_->width() : vectors_->width();
   const Scope scope(body_->parameters(), "task");
   if (task.layer_mix) {
     mix_scores_ = (scope / "mix").parameter("score", {vectors_->layers() + 1}, Initializer::zeros(), Decay::no);
@@ -126,6 +139,20 @@ Variable TaskModel::token_logits(const Sequences& sequences, const std::vector<I
                                  const Pass& pass) const {
   return classifier_->token_logits(ops::gather_rows(hidden(sequences, pass), positions), positions,
                                    sequences.ids.shape[1], pass);
+}
+
+Variable TaskModel::graph_logits(const data::GraphBatch& graphs, const Pass& pass) const {
+  return (*classifier_)(nodes_->graph_vectors(nodes_->node_vectors(graphs, pass), graphs), pass);
+}
+
+Variable TaskModel::node_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
+                                const Pass& pass) const {
+  std::vector<Index> rows;
+  for (const Index position : positions) {
+    rows.push_back(graphs.starts[static_cast<std::size_t>(position / longest)] + position % longest);
+  }
+  const Variable nodes = ops::gather_rows(nodes_->node_vectors(graphs, pass), rows);
+  return classifier_->token_logits(nodes, positions, longest, pass);
 }
 
 heads::Span::Scores TaskModel::span_scores(const Sequences& sequences, const Pass& pass) const {

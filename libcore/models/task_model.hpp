@@ -18,14 +18,16 @@ namespace heddle::models {
 class TaskModel {
  public:
   // The head's parameters, task/…, and task/mix/score [layers + 1] and task/mix/scale [1], are declared after the
-  // body's and come from the same source. Throws UsageError where classes are missing, and for a body
-  // without vectors of tokens, which heads for tasks need.
+  // body's and come from the same source. Throws UsageError where classes are missing, for a body without vectors of
+  // tokens or nodes, which heads for tasks need, and for what graphs do not have: a pooling, a mix of layers, spans.
   TaskModel(std::unique_ptr<Model> body, const TaskConfig& task);
 
   const Model& body() const { return *body_; }
   Model& body() { return *body_; }
-  // Of the body. Precondition: the task has a head of its own.
+  // Of the body. Precondition: the task has a head of its own, and the body reads tokens.
   const ContextualVectors& vectors() const { return *vectors_; }
+  // Whether the body reads graphs; it has a vector for each of their nodes.
+  bool reads_graphs() const { return nodes_ != nullptr; }
   const TaskConfig& task() const { return task_; }
   Parameters& parameters() { return body_->parameters(); }
   const Parameters& parameters() const { return body_->parameters(); }
@@ -39,6 +41,11 @@ class TaskModel {
   Variable sequence_logits(const Sequences& sequences, const Pass& pass = {}) const;
   // label: a row for each of these positions, counted through the batch (sequence * time + position), [count, classes]
   Variable token_logits(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
+  // Of graphs, a row for each, [graphs, classes]
+  Variable graph_logits(const data::GraphBatch& graphs, const Pass& pass = {}) const;
+  // label: a row for each of these nodes of graphs, counted as if each had `longest`: graph * longest + node
+  Variable node_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
+                       const Pass& pass = {}) const;
   // span: scores of every position, [batch, time]
   heads::Span::Scores span_scores(const Sequences& sequences, const Pass& pass = {}) const;
 
@@ -49,7 +56,8 @@ class TaskModel {
   Variable pooled(const Sequences& sequences, const Pass& pass) const;
 
   std::unique_ptr<Model> body_;
-  const ContextualVectors* vectors_ = nullptr;  // null where the model's own head does the task
+  const ContextualVectors* vectors_ = nullptr;  // null where the model's own head does the task, and of graphs
+  const NodeVectors* nodes_ = nullptr;          // of graphs
   TaskConfig task_;
   Variable mix_scores_, mix_scale_;  // empty without a mix
   std::optional<heads::Classifier> classifier_;

@@ -53,9 +53,9 @@ class Bidirectional : public WindowObjective<models::BidirectionalLoss, data::Tr
                           return data::TrainingWindows(*inputs.train.text, model.training_length(), inputs.config.seed);
                         }),
         valid_(inputs.valid.text) {
-    check_vocabulary(model_, *inputs.train.text);
+    check_vocabulary(role_, *inputs.train.text);
     if (valid_ == nullptr) return;
-    check_vocabulary(model_, *valid_);
+    check_vocabulary(role_, *valid_);
     check<DataError>(valid_->size() > 1, valid_->name(), ": nothing to evaluate on in ", valid_->size(), " tokens");
   }
 

@@ -70,9 +70,9 @@ Causal::Causal(models::Model& model, const data::TokenSource& train, const data:
     memory_.emplace_back(shape, Real(0));
     next_.emplace_back(shape, Real(0));
   }
-  check_vocabulary(model, train);
+  check_vocabulary(role_, train);
   if (valid == nullptr) return;
-  check_vocabulary(model, *valid);
+  check_vocabulary(role_, *valid);
   check<DataError>(valid->size() > 1, valid->name(), ": ", counted(valid->size(), "token is", "tokens are"),
                    " too few to evaluate on; give more text");
 }

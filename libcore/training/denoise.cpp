@@ -74,7 +74,7 @@ struct DenoiseSettings final : ObjectiveSettings {
     if (inputs.tokenizer != nullptr) frames = pair_frames(model, *inputs.tokenizer, nullptr);
     const data::NoiseVocabulary vocabulary = inputs.tokenizer != nullptr
                                                  ? data::NoiseVocabulary(*inputs.tokenizer, noise.noise, train.name())
-                                                 : data::NoiseVocabulary(inputs.model.vocab_size());
+                                                 : data::NoiseVocabulary(inputs.model.tokens().vocab_size());
     NoisyTexts texts{noisy_pairs(model, train, vocabulary, frames, noise, inputs.config.seed), {}};
     if (inputs.valid.text != nullptr) {
       texts.valid.emplace(noisy_pairs(model, *inputs.valid.text, vocabulary, frames, noise));

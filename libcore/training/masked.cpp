@@ -41,17 +41,17 @@ models::Sequences sequences_of(const data::MaskedBatch& batch) {
 
 data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs) {
   return inputs.tokenizer != nullptr ? data::MaskVocabulary(*inputs.tokenizer, inputs.train.text->name())
-                                     : data::MaskVocabulary(inputs.model.vocab_size());
+                                     : data::MaskVocabulary(inputs.model.tokens().vocab_size());
 }
 
 data::MaskedWindows training_windows(const ObjectiveInputs& inputs, const data::MaskingOptions& masking,
                                      const std::optional<data::PermutationOptions>& permutation) {
   const data::MaskVocabulary vocabulary = mask_vocabulary(inputs);
-  return {checked_source(inputs.model, *inputs.train.text, vocabulary),
+  return {checked_source(inputs.model.tokens(), *inputs.train.text, vocabulary),
           vocabulary,
-          {.time = inputs.model.training_length(),
+          {.time = inputs.model.tokens().training_length(),
            .masking = masking,
-           .has_segments = inputs.model.config()->has_segments(),
+           .has_segments = inputs.model.config().tokens().has_segments(),
            .permutation = permutation,
            .seed = inputs.config.seed}};
 }
@@ -104,12 +104,12 @@ MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::Mask
 Masked::Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config)
     : WindowObjective(model, "the masked objective", config.training, texts.masking.probability,
                       [&](const models::MaskedPredictor& role) {
-                        return data::MaskedWindows(checked_source(model, texts.train, texts.vocabulary),
+                        return data::MaskedWindows(checked_source(role, texts.train, texts.vocabulary),
                                                    texts.vocabulary,
-                                                   {.time = model.training_length(),
+                                                   {.time = role.training_length(),
                                                     .masking = texts.masking,
                                                     .unrelated_pairs = role.has_next_sentence(),
-                                                    .has_segments = model.config()->has_segments(),
+                                                    .has_segments = model.config().tokens().has_segments(),
                                                     .seed = config.seed});
                       }) {
   if (texts.valid != nullptr) valid_.emplace(evaluation_windows(role_, *texts.valid, texts.vocabulary));

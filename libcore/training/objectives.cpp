@@ -47,7 +47,7 @@ std::vector<Listed> suitable(const models::Model& model) {
 }  // namespace
 
 std::function<bool()> counting_batches(const EvaluationInputs& inputs, Index windows) {
-  const Index time = inputs.sequence_length > 0 ? inputs.sequence_length : inputs.model.training_length();
+  const Index time = inputs.sequence_length > 0 ? inputs.sequence_length : inputs.model.tokens().training_length();
   const Index batches = (inputs.data.text->size() + windows * time - 1) / (windows * time);
   return [&inputs, batches, done = Index(0)]() mutable {
     inputs.progress(std::min(done++, batches), batches);

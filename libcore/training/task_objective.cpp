@@ -54,13 +54,21 @@ Variable span_loss(const models::TaskModel& model, TaskExamples examples, const 
                     Real(0.5));
 }
 
-Variable tag_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass,
-                  const ops::CrossEntropy& options) {
-  const models::Sequences sequences = models::sequences_of(examples);
+std::vector<TokenId> classes_of(TaskExamples examples, Task task) {
+  if (task != Task::label) return collect<TokenId>(examples, [](const auto& example) { return example.label; });
   std::vector<TokenId> tags;
   for (const data::TaskExample* example : examples) tags.insert(tags.end(), example->tags.begin(), example->tags.end());
-  const std::vector<Index> positions = models::positions_of(examples, sequences.ids.shape[1]);
-  return ops::cross_entropy(model.token_logits(sequences, positions, pass), tags, options);
+  return tags;
+}
+
+// Of the matrices that multiply a node's vector.
+Index multiplied_numbers(const models::Model& model) {
+  Index numbers = 0;
+  for (const Parameter& parameter : model.parameters().all()) {
+    const bool is_table = parameter.name.find("embedding") != parameter.name.npos;
+    if (!is_table && parameter.value().shape().rank() == 2) numbers += parameter.value().size();
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -71,20 +79,10 @@ Index targets_of(const data::TaskExample& example, Task task) {
 
 Variable task_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass, const TaskLoss& options) {
   const ops::CrossEntropy entropy{options.label_smoothing, options.divisor, options.class_weights};
-  switch (model.task().task) {
-    case Task::label:
-      return tag_loss(model, examples, pass, entropy);
-    case Task::span:
-      return span_loss(model, examples, pass, {.divisor = options.divisor});
-    default:
-      break;
-  }
-  const Variable outputs = model.sequence_logits(models::sequences_of(examples), pass);
-  if (model.task().task != Task::regress) {
-    return ops::cross_entropy(outputs, collect<TokenId>(examples, [](const auto& example) { return example.label; }),
-                              entropy);
-  }
   const models::TaskConfig& task = model.task();
+  if (task.task == Task::span) return span_loss(model, examples, pass, {.divisor = options.divisor});
+  const Variable outputs = models::task_logits(model, examples, pass);
+  if (task.task != Task::regress) return ops::cross_entropy(outputs, classes_of(examples, task.task), entropy);
   const auto targets = collect<double>(
       examples, [&](const data::TaskExample& example) { return (example.value - task.mean) / task.stddev; });
   return ops::squared_error(outputs, targets,
@@ -122,7 +120,7 @@ TaskObjective::TaskObjective(models::TaskModel& model, std::vector<data::TaskExa
       better_(better) {
   check<DataError>(!examples_.empty(), "there is no example to train on");
   for (const data::TaskExample& example : examples_) {
-    longest_ = std::max(longest_, static_cast<Index>(example.sequence.ids.size()));
+    longest_ = std::max(longest_, example.length());
   }
 }
 
@@ -138,7 +136,7 @@ const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
   const data::Permutation shuffled(count, config_.seed, static_cast<std::uint64_t>(epoch));
   order_.clear();
   for (Index i = 0; i < count; ++i) order_.push_back(shuffled(i));
-  const auto length = [&](Index i) { return examples_[static_cast<std::size_t>(i)].sequence.ids.size(); };
+  const auto length = [&](Index i) { return examples_[static_cast<std::size_t>(i)].length(); };
   const Index step = config_.training.samples_per_step(), chunk = step * steps_to_sort;
   for (Index begin = 0; begin < count; begin += chunk) {
     const auto first = order_.begin() + begin, last = order_.begin() + std::min(count, begin + chunk);
@@ -234,8 +232,7 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
   for (Index sample = first; sample < first + count; ++sample) {
     chosen.push_back(&example_of(sample));
     if (dropout_) chosen.back() = &changed->emplace_back(without_pieces(*chosen.back(), sample));
-    result.counts +=
-        {1, static_cast<Index>(chosen.back()->sequence.ids.size()), targets_of(*chosen.back(), model_.task().task)};
+    result.counts += {1, chosen.back()->length(), targets_of(*chosen.back(), model_.task().task)};
   }
   std::vector<TextExample> texts = text_ ? text_examples(chosen, first) : std::vector<TextExample>();
   for (const TextExample& text : texts) {
@@ -251,10 +248,11 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
 }
 
 double TaskObjective::flops_per_token() const {
+  if (model_.reads_graphs()) return 6 * static_cast<double>(multiplied_numbers(model_.body()));
   double tokens = 0;
-  for (const data::TaskExample& example : examples_) tokens += static_cast<double>(example.sequence.ids.size());
+  for (const data::TaskExample& example : examples_) tokens += static_cast<double>(example.length());
   const Index mean = static_cast<Index>(tokens / static_cast<double>(examples_.size()));
-  return model_.body().training_flops_per_token(mean, text_ ? 1 : 0);
+  return model_.body().tokens().training_flops_per_token(mean, text_ ? 1 : 0);
 }
 
 }  // namespace heddle::training

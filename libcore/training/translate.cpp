@@ -62,7 +62,7 @@ std::vector<Origin> Translate::origins(Index first, Index count) const {
 double Translate::flops_per_token() const {
   const double source = groups_.mean_source(), target = groups_.mean_target();
   const auto time = static_cast<Index>((source + target) / 2);
-  return model_.training_flops_per_token(time, 2 * target / (source + target)) / 2;
+  return translator_.training_flops_per_token(time, 2 * target / (source + target)) / 2;
 }
 
 std::string Translate::note() const {

@@ -24,7 +24,7 @@ class WindowObjective : public Objective {
     return origins;
   }
   double flops_per_token() const override {
-    return model_.training_flops_per_token(role_.training_length(), predicted_);
+    return role_.training_flops_per_token(role_.training_length(), predicted_);
   }
 
  protected:

@@ -164,7 +164,7 @@ TEST_CASE("T5: embeddings that files hold several times, and a table that nothin
                     random_tensor({32, 2}, 1));
   });
   CHECK(equal(read(copy.path()), parts));
-  const Index vocab = parts.config->vocab_size;
+  const Index vocab = parts.config.tokens().vocab_size;
   copy.change([=](Copy::Tensors& tensors) { tensors["lm_head.weight"] = random_tensor({vocab, 16}, 2); });
   CHECK(contains(copy.problem(), "has tensors that should be equal: lm_head.weight and shared.weight"));
   copy.set("tie_word_embeddings", false);
@@ -201,7 +201,7 @@ TEST_CASE("BART and Marian: names without prefix, copies, positions that are com
   CHECK_FALSE(config_of(unbiased).logit_bias);
   CHECK(equal(again(unbiased), unbiased));
   bart.change([&](Copy::Tensors& tensors) {  // as published files have it
-    tensors["final_logits_bias"] = Tensor({1, unbiased.config->vocab_size}, Real(0));
+    tensors["final_logits_bias"] = Tensor({1, unbiased.config.tokens().vocab_size}, Real(0));
   });
   CHECK(equal(read(bart.path()), unbiased));
   marian.change([](Copy::Tensors& tensors) {

@@ -212,7 +212,7 @@ TEST_CASE("load model: a configuration is checked against the weights' shapes, w
   const std::string path = folder.file("model.h5");
   const models::Decoder model(small_config(), 5);
   write_model(path, model, WeightType::f32);
-  CHECK(checked_config(ModelFile(path))->vocab_size == 257);
+  CHECK(checked_config(ModelFile(path)).tokens().vocab_size == 257);
   const models::DecoderConfig wide = small_config(1 << 19);
   ModelWriter file(path);
   file.config(models::ModelConfig(wide));

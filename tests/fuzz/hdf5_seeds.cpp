@@ -71,7 +71,7 @@ void write_model(const std::string& path, formats::WeightType type, const models
   history.append({{"step", 1}, {"loss", 5.5}});
   formats::ModelWriter file(path);
   file.config(config);
-  file.tokenizer(tests::word_tokenizer_model(config->vocab_size));
+  file.tokenizer(tests::word_tokenizer_model(config.tokens().vocab_size));
   file.weights(weights);
   file.history(history);
   file.training(tests::SampleState{.step = 2}, std::vector<formats::NamedTensor>{weights[0]});

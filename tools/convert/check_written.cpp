@@ -30,7 +30,7 @@ Probe probe_of(const formats::ModelParts& parts) {
   const auto ids_of = [&](const text::TokenizerModel& tokenizer) {
     std::vector<TokenId> ids = text::Tokenizer(tokenizer).encode(probe_text);
     if (ids.empty()) ids.push_back(0);
-    ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config->position_limit())));
+    ids.resize(std::min(ids.size(), static_cast<std::size_t>(parts.config.tokens().position_limit())));
     return ids;
   };
   return {ids_of(parts.source_tokenizer ? *parts.source_tokenizer : parts.tokenizer), ids_of(parts.tokenizer)};

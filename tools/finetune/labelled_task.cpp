@@ -100,7 +100,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   text_keys_ = text_keys_of(train_);
-  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, spec.model->vocab_size, settings.marks);
+  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, spec.model.tokens().vocab_size, settings.marks);
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   warn_of_slips();
   if (labels_.size() == 0) return;
@@ -152,7 +152,7 @@ models::TaskConfig LabelledTask::config() const {
 }
 
 void LabelledTask::fit(models::ModelConfig& config) {
-  config->fit_vocabularies({tokenizer_->vocab_size(), tokenizer_->vocab_size()});
+  config.tokens().fit_vocabularies({tokenizer_->vocab_size(), tokenizer_->vocab_size()});
   config.check();
   train_examples_ = encode(config);
   config->fit_examples(models::counted_examples(train_examples_, tuning_.task), labels_.size());
@@ -164,8 +164,9 @@ void LabelledTask::start(models::TaskModel& model) {
 
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
   const TuningSpec& settings = tuning_;
-  const data::Framing framing(*tokenizer_, config->longest_text(), config->has_segments());
-  if (config->reads_all()) refuse({"overlong"}, arguments_, ": no text is too long for --arch " + config.arch());
+  const data::Framing framing(*tokenizer_, config.tokens().longest_text(), config.tokens().has_segments());
+  if (config.tokens().reads_all())
+    refuse({"overlong"}, arguments_, ": no text is too long for --arch " + config.arch());
   data::OverlongTexts overlong{settings.overlong};
   const EncodeTask with{settings.task, labels_, *tokenizer_, framing, formats::Gold::given};
   std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);

@@ -78,7 +78,7 @@ EvaluationSample PairTask::sample_evaluation(training::TrainingConfig& config, c
   for (Index pair = 0; pairs_->valid() != nullptr && pair < pairs_->valid()->size(); ++pair) {
     tokens += pairs_->valid()->target_length(pair) + 1;
   }
-  return sample_tokens(config, tokens, model->training_length());
+  return sample_tokens(config, tokens, model.tokens().training_length());
 }
 
 std::string PairTask::summary() const {

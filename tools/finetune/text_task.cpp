@@ -44,7 +44,8 @@ std::unique_ptr<training::Objective> TextTask::objective(models::TaskModel& mode
 }
 
 EvaluationSample TextTask::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) {
-  return sample_tokens(config, tokens_->valid() != nullptr ? tokens_->valid()->size() : 0, model->training_length());
+  return sample_tokens(config, tokens_->valid() != nullptr ? tokens_->valid()->size() : 0,
+                       model.tokens().training_length());
 }
 
 std::string TextTask::summary() const {

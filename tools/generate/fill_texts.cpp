@@ -29,7 +29,7 @@ TextFiller::TextFiller(const models::Model& model, const text::Tokenizer& tokeni
       tokenizer_(tokenizer),
       options_(options),
       arguments_(arguments),
-      framing_(tokenizer, model_.position_limit(), model.config()->has_segments()),
+      framing_(tokenizer, model_.position_limit(), model.config().tokens().has_segments()),
       out_(out),
       limit_(options.overlong) {
   refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",

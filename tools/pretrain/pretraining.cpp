@@ -59,7 +59,7 @@ void Pretraining::add_inputs(formats::Provenance& provenance) const {
 
 models::Vocabularies Pretraining::vocabularies(const models::ModelConfig& model) const {
   if (corpus_) return corpus_->vocabularies();
-  const Index vocab = model->vocab_size;
+  const Index vocab = model.tokens().vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
   check<DataError>(!valid_ || valid_->vocab_size() <= vocab, options_.valid, ": a vocabulary of ",
                    valid_ ? valid_->vocab_size() : 0, " is larger than --vocab-size ", vocab);
@@ -69,7 +69,7 @@ models::Vocabularies Pretraining::vocabularies(const models::ModelConfig& model)
 void Pretraining::settle(RunSpec& spec) const {
   spec.model = described_model(options_.model, spec.model);
   if (spec.objective) prepare(spec.model, *spec.objective);
-  spec.model->fit_vocabularies(vocabularies(spec.model));
+  spec.model.tokens().fit_vocabularies(vocabularies(spec.model));
   spec.model->spell_out();
   spec.model.check();
   const std::unique_ptr<const models::Model> model = models::outline_of(spec.model);
@@ -105,8 +105,8 @@ void Pretraining::begin(const RunSpec& spec, const training::TrainingConfig& con
 }
 
 std::string Pretraining::summary() const {
-  return concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->vocab_size(), ", ",
-                     corpus_->summary());
+  return concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->tokens().vocab_size(),
+                     ", ", corpus_->summary());
 }
 
 void Pretraining::save(const std::string& path, const SavedRun& run) const {
@@ -125,7 +125,7 @@ std::string Pretraining::first_note(Index steps) const {
   const models::ModelConfig& model = spec_->model;
   if (!models::architecture(model.arch()).plays(models::MaskedPredictor::what)) return "";
   constexpr Index enough = 5000000;
-  const Index per_step = spec_->training.samples_per_step() * model->training_length();
+  const Index per_step = spec_->training.samples_per_step() * model.tokens().training_length();
   if (steps * per_step >= enough) return "";
   return concatenate(grouped(steps * per_step),
                      " tokens are a small budget: encoders of 4 layers were no better than a bag of words (finetune "
@@ -135,7 +135,7 @@ std::string Pretraining::first_note(Index steps) const {
 
 // Both kinds of data, of which the objective takes one: a batch of pairs whose sides are as long as a window.
 void Pretraining::add_placeholders(const RunSpec& spec) {
-  const Index vocab = spec.model->vocab_size, length = spec.model->training_length();
+  const Index vocab = spec.model.tokens().vocab_size, length = spec.model.tokens().training_length();
   const auto window = static_cast<std::size_t>(length);
   // So many that each sample of a step can continue one of the step before, some times.
   const auto samples = static_cast<std::size_t>(spec.training.samples_per_step());
@@ -155,7 +155,7 @@ EvaluationSample Pretraining::sample_evaluation(training::TrainingConfig& config
   spec_ = spec;
   if (!corpus_) add_placeholders(spec);
   const Index tokens = corpus_ ? corpus_->valid_tokens() : valid_ ? valid_->size() : 0;
-  return sample_tokens(config, tokens, spec.model->training_length());
+  return sample_tokens(config, tokens, spec.model.tokens().training_length());
 }
 
 }  // namespace heddle

@@ -116,8 +116,8 @@ void Ensemble::check_alike(const std::string& path, const models::TaskConfig& ow
 }
 
 bool Ensemble::reads_all() const {
-  return std::ranges::all_of(members_,
-                             [](const Member& member) { return member.loaded.model->body().config()->reads_all(); });
+  return std::ranges::all_of(
+      members_, [](const Member& member) { return member.loaded.model->body().config().tokens().reads_all(); });
 }
 
 std::vector<const text::Tokenizer*> Ensemble::tokenizers() const {
@@ -133,7 +133,8 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
   const models::Model& body = loaded.model->body();
   const models::TaskConfig& own = loaded.model->task();
   const data::LabelSet own_labels = own.has_classes() ? data::LabelSet(own.labels) : data::LabelSet();
-  const data::Framing framing(loaded.of_sources(), body.config()->longest_text(), body.config()->has_segments());
+  const data::Framing framing(loaded.of_sources(), body.config().tokens().longest_text(),
+                              body.config().tokens().has_segments());
   const auto examples = encode_task(data, {own.task, own_labels, loaded.of_sources(), framing, how.gold}, overlong);
   TaskAnswers answers = answer(*loaded.model, data, examples, how.limits, how.predict);
   for (std::vector<double>& text : answers.classes) reorder(text, member.places);

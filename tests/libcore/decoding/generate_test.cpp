@@ -235,6 +235,7 @@ class SumGenerator : public models::Generator {
   Index vocab_size() const override { return 11; }
   std::optional<Index> max_positions() const override { return std::nullopt; }
   Index training_length() const override { return 16; }
+  double training_flops_per_token(Index, double) const override { return 0; }
   std::unique_ptr<models::GeneratorState> start(const models::GenerationStart& start) const override {
     capacities.push_back(start.capacity);
     return std::make_unique<State>(start.batch);

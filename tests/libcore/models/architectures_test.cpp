@@ -245,8 +245,8 @@ TEST_CASE("architectures: a generator takes any number of tokens exactly where t
     const auto model = stirred(small.config);
     const auto* generator = model->as<models::Generator>();
     if (generator == nullptr) continue;
-    CHECK(generator->max_positions() == small.config->max_positions());
-    const Index most = model->max_positions().value_or(200);
+    CHECK(generator->max_positions() == small.config.tokens().max_positions());
+    const Index most = model->tokens().max_positions().value_or(200);
     const models::Sequences source = some_ids(1, 3, vocabulary);
     const bool reads_source = model->as<models::SequenceToSequence>() != nullptr;
     const auto start_of = [&](Index capacity) {
@@ -255,10 +255,10 @@ TEST_CASE("architectures: a generator takes any number of tokens exactly where t
     const auto state = generator->start(start_of(most));
     const Tensor logits = generator->step(some_ids(1, most, vocabulary), {most}, *state);
     for (Index v = 0; v < vocabulary; ++v) CHECK(std::isfinite(logits[v]));
-    if (model->max_positions()) {
+    if (model->tokens().max_positions()) {
       CHECK_THROWS_AS(generator->start(start_of(most + 1)), DataError);
     } else {
-      CHECK_NOTHROW(generator->start(start_of(10 * model->training_length())));
+      CHECK_NOTHROW(generator->start(start_of(10 * model->tokens().training_length())));
     }
   }
 }

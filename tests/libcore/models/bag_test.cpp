@@ -35,7 +35,7 @@ class SetNumber : public FieldVisitor {
 
 models::ModelConfig bag(Index width, Index ngrams, Index buckets = 512) {
   models::ModelConfig config = models::ModelConfig::of("bag");
-  config->vocab_size = 6;
+  config.tokens().vocab_size = 6;
   const std::pair<const char*, Index> fields[] = {{"width", width}, {"ngrams", ngrams}, {"buckets", buckets}};
   for (const auto& [name, value] : fields) {
     SetNumber set(name, value);

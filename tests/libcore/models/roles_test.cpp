@@ -29,7 +29,7 @@ TEST_CASE("roles: a model plays those that its architecture has, and says how ma
   CHECK(encoder->as<models::Generator>() == nullptr);
   CHECK(encoder->as<models::TokenLoss>() == nullptr);
   CHECK(encoder->as<models::MaskedPredictor>() != nullptr);
-  CHECK(decoder->position_limit() == 6);
+  CHECK(decoder->tokens().position_limit() == 6);
   CHECK(&models::require<models::Generator>(*decoder, "generate", "d.h5") == decoder->as<models::Generator>());
 }
 

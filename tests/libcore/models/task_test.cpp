@@ -154,7 +154,7 @@ TEST_CASE(
     CAPTURE(arch);
     models::ModelConfig config =
         arch == "encoder" || arch == "decoder" ? config_of(arch) : models::ModelConfig::of(arch);
-    config->vocab_size = vocabulary;
+    config.tokens().vocab_size = vocabulary;
     const auto make = [&](bool mixes) {
       models::TaskConfig task = task_of(Task::classify, Pooling::mean);
       task.layer_mix = mixes;
@@ -454,7 +454,7 @@ TEST_CASE("tasks: the same step drops the same pieces; with all of them dropped,
   models::TaskModel model = model_of("encoder", task_of(Task::classify));
   const auto loss_at = [&](double rate, Index epoch) {
     training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
-    if (rate > 0) objective.drop_pieces({rate, data::MaskVocabulary(model.body().vocab_size())});
+    if (rate > 0) objective.drop_pieces({rate, data::MaskVocabulary(model.body().tokens().vocab_size())});
     const auto batch = objective.batch(40 * epoch, 40);
     return static_cast<double>(batch.loss({}, batch.counts).value()[0]);
   };

@@ -449,7 +449,7 @@ TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in
   for (const models::Architecture& architecture : models::architectures()) {
     CAPTURE(architecture.name);
     models::ModelConfig config = architecture.defaults;
-    config->vocab_size = 13;
+    config.tokens().vocab_size = 13;
     if (auto* encoder = config.as<models::EncoderConfig>()) {
       encoder->pooler = encoder->next_sentence = encoder->embedding_norm = true;
       encoder->segments = 2;
@@ -506,7 +506,7 @@ TEST_CASE("dropout: every site draws its own mask, and another one for each step
   for (const models::Architecture& architecture : models::architectures()) {
     CAPTURE(architecture.name);
     models::ModelConfig config = architecture.defaults;
-    config->vocab_size = 13;
+    config.tokens().vocab_size = 13;
     const auto model = models::make_model(config, 3);
     const Index layers = vectors_of(*model).layers();
     const TokenIds ids = some_ids(4, 16, 13);
@@ -552,7 +552,7 @@ void check_masks(const Masks& sites) {
 
 models::ModelConfig with_vocabulary(const std::string& architecture) {
   models::ModelConfig config = models::ModelConfig::of(architecture);
-  config->vocab_size = 13;
+  config.tokens().vocab_size = 13;
   return config;
 }
 

@@ -135,7 +135,7 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
 
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,
                      bool measure) {
-  if (config->vocab_size == 0) config->vocab_size = 256;
+  if (config.tokens().vocab_size == 0) config.tokens().vocab_size = 256;
   CostReport report{name, config.arch(), {}, {}};
   try {
     report.cost = analysis::cost_of(config, shape);

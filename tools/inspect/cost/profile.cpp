@@ -73,12 +73,12 @@ constexpr double least_seconds = 2;
 constexpr Index least_steps = 3;
 
 data::TokensInMemory random_tokens(const models::ModelConfig& config, Index batch_size, std::uint64_t seed) {
-  std::vector<TokenId> ids(static_cast<std::size_t>(4 * batch_size * (config->training_length() + 1)));
+  std::vector<TokenId> ids(static_cast<std::size_t>(4 * batch_size * (config.tokens().training_length() + 1)));
   const RandomStream stream(seed, random_site("inspect/profile"));
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    ids[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(config->vocab_size)));
+    ids[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(config.tokens().vocab_size)));
   }
-  return {std::move(ids), config->vocab_size};
+  return {std::move(ids), config.tokens().vocab_size};
 }
 
 struct Measured {
@@ -118,7 +118,7 @@ OperationProfile summed_up(const Profile::Entry& entry, const Measured& measured
 // Trains a model with random weights for some steps, on all threads.
 StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& options, const cli::Arguments& arguments) {
   const Index batch_size = options.batch_size;
-  if (config->vocab_size == 0) config->vocab_size = 256;
+  if (config.tokens().vocab_size == 0) config.tokens().vocab_size = 256;
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   const auto model = models::make_model(config, seed);
   const data::TokensInMemory tokens = random_tokens(config, batch_size, seed);
@@ -134,7 +134,8 @@ StepProfile profile_steps(models::ModelConfig config, const ProfileOptions& opti
   result.memory_gigabytes = 1e-9 * measure_memory_rate();
   const Measured measured = run_steps(trainer);
   result.milliseconds = 1e3 * measured.seconds / static_cast<double>(measured.steps);
-  result.tokens_per_second = 1e3 * static_cast<double>(batch_size * config->training_length()) / result.milliseconds;
+  result.tokens_per_second =
+      1e3 * static_cast<double>(batch_size * config.tokens().training_length()) / result.milliseconds;
   double rest = result.milliseconds;
   for (const Profile::Entry& entry : measured.entries) {
     result.operations.push_back(summed_up(entry, measured, result));

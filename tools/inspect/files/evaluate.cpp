@@ -88,7 +88,7 @@ Score score_of(const formats::LoadedModel& loaded, const training::TrainingData&
                const cli::Arguments& arguments) {
   const std::string model_path = arguments.operand("MODEL");
   const models::Model& model = *loaded.model;
-  const Index most = model.position_limit();
+  const Index most = model.tokens().position_limit();
   check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
                     " is more than the ", most, " positions of ", model_path);
   const training::ObjectiveChoice objective = objective_of(model, data, options, model_path);

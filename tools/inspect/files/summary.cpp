@@ -171,8 +171,8 @@ Summary summarize_file(const std::string& path, const Parts& parts, Index most_f
 Summary summarize_preset(const std::string& name, const Parts& parts) {
   models::ModelConfig config = models::preset(name);
   std::string description = "built-in configuration";
-  if (config->vocab_size == 0) {
-    config->vocab_size = byte_vocabulary;
+  if (config.tokens().vocab_size == 0) {
+    config.tokens().vocab_size = byte_vocabulary;
     description += ", here with a vocabulary of " + grouped(byte_vocabulary);
   }
   Summary summary{

@@ -107,7 +107,7 @@ Input read_text(const models::ContextualVectors& model, const formats::LoadedMod
   data::FramedSequence sequence;
   sequence.ids = ids;
   if (framed) {
-    const data::Framing framing(tokenizer, model.position_limit(), loaded.model->config()->has_segments());
+    const data::Framing framing(tokenizer, model.position_limit(), loaded.model->config().tokens().has_segments());
     const std::vector<TokenId> other = second ? encode_valid(tokenizer, *second) : std::vector<TokenId>();
     const auto whole = static_cast<Index>(ids.size() + other.size()) + framing.overhead(second.has_value());
     check_length(whole, model.max_positions(), second ? first.file + " and " + second->file : first.file);
