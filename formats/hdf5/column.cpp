@@ -165,11 +165,12 @@ ColumnWriter<T>::ColumnWriter(hdf5::OutputGroup group, std::string name, ColumnO
 
 template <class T>
 void ColumnWriter<T>::append(std::span<const T> values) {
+  const auto block = static_cast<std::size_t>(std::max<Index>(1, chunk_elements / row()) * row());  // whole rows
   while (!values.empty()) {
-    const std::size_t part = std::min(values.size(), chunk_elements - pending_.size());
+    const std::size_t part = std::min(values.size(), block - pending_.size());
     pending_.insert(pending_.end(), values.begin(), values.begin() + static_cast<std::ptrdiff_t>(part));
     values = values.subspan(part);
-    if (pending_.size() == chunk_elements) flush();
+    if (pending_.size() == block) flush();
   }
 }
 
@@ -177,14 +178,17 @@ void ColumnWriter<T>::append(std::span<const T> values) {
 template <class T>
 void ColumnWriter<T>::flush() {
   const auto count = static_cast<Index>(pending_.size());
+  const Index rows = count / row();
   if (!dataset_) {
+    std::vector<Index> extents{0};
+    if (options_.width > 0) extents.push_back(options_.width);
     dataset_ = group_.create_dataset(name_, {.dtype = hdf5::dtype_of<T>(),
-                                             .extents = {0},
-                                             .chunk = std::max<Index>(1, count),
+                                             .extents = extents,
+                                             .chunk = std::max<Index>(1, rows),
                                              .compress = options_.compress});
   }
-  dataset_->resize(size_ + count);
-  dataset_->template write<T>(size_, count, pending_);
+  dataset_->resize(size_ / row() + rows);
+  dataset_->template write<T>(size_ / row(), rows, pending_);
   checksum_.add(pending_.data(), pending_.size() * sizeof(T));
   size_ += count;
   pending_.clear();
@@ -197,8 +201,12 @@ hdf5::OutputDataset& ColumnWriter<T>::finish() {
   return *dataset_;
 }
 
+template class ColumnWriter<std::int8_t>;
+template class ColumnWriter<std::int64_t>;
 template class ColumnWriter<std::uint16_t>;
 template class ColumnWriter<std::uint32_t>;
 template class ColumnWriter<std::uint64_t>;
+template class ColumnWriter<float>;
+template class ColumnWriter<double>;
 
 }  // namespace heddle::formats

@@ -29,6 +29,7 @@ Index memory_limit(const hdf5::FileName& file);
 
 struct ColumnOptions {
   bool compress = false;
+  Index width = 0;  // elements of a row, of a data set of two dimensions; 0: of one dimension
 };
 
 // Writes a column whose length is not known beforehand, from front to end in constant memory.
@@ -39,12 +40,13 @@ class ColumnWriter {
 
   void append(std::span<const T> values);
   void append(T value) { append(std::span<const T>(&value, 1)); }
-  Index size() const { return size_ + static_cast<Index>(pending_.size()); }
+  Index size() const { return size_ + static_cast<Index>(pending_.size()); }  // elements
   // Writes what is left and the checksum, and gives the data set for further attributes.
   hdf5::OutputDataset& finish();
 
  private:
   void flush();
+  Index row() const { return options_.width > 0 ? options_.width : 1; }
 
   hdf5::OutputGroup group_;
   std::string name_;

@@ -123,7 +123,7 @@ DatasetLayout read_type_and_shape(const Handle& dataset, const std::string& wher
 // Chunks of several dimensions, and the filters of other programs, are the library's own affair.
 void read_chunks(const Handle& properties, DatasetLayout& layout, const std::string& where) {
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
-  if (H5Pget_chunk(properties.id(), H5S_MAX_RANK, chunk.data()) == 1) layout.chunk = static_cast<Index>(chunk[0]);
+  if (H5Pget_chunk(properties.id(), H5S_MAX_RANK, chunk.data()) > 0) layout.chunk = static_cast<Index>(chunk[0]);
   const int filters = H5Pget_nfilters(properties.id());
   layout.compress = filters > 0;
   for (int i = 0; i < filters; ++i) {

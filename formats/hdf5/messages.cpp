@@ -129,15 +129,17 @@ Datatype read_datatype(Bytes message, const std::string& where) {
 
 namespace {
 
-// Of chunks of one dimension, with an index that can grow in it.
+// Of chunks of whole rows, with an index that can grow in their number. The last dimension of a chunk is the element.
 StoragePlace read_chunked(Cursor cursor, const Datatype& element) {
   const std::string& where = cursor.where();
   constexpr unsigned extensible_array = 4, filtered_single_chunk = 2;
   const unsigned flags = cursor.byte(), dimensions = cursor.byte(), width = cursor.byte();
-  if (dimensions != 2) fail_foreign(where, "chunks of several dimensions");
+  if (dimensions < 2 || dimensions > 3) fail_foreign(where, "chunks of several dimensions");
   if (width < 1 || width > 8) fail_damaged(where, "impossible shape of chunks");
   StoragePlace place{.chunk = static_cast<Index>(cursor.number(width))};
-  if (cursor.number(width) != static_cast<std::uint64_t>(element.width) || place.chunk <= 0) {
+  if (dimensions == 3) place.chunk_columns = static_cast<Index>(cursor.number(width));
+  if (cursor.number(width) != static_cast<std::uint64_t>(element.width) || place.chunk <= 0 ||
+      (dimensions == 3 && place.chunk_columns <= 0)) {
     fail_damaged(where, "impossible shape of chunks");
   }
   const unsigned index = cursor.byte();

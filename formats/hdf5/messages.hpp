@@ -30,6 +30,7 @@ struct StoragePlace {
   Address address = undefined_address;  // of the elements, or of the index of the chunks
   Index size = 0;                       // bytes, where contiguous
   Index chunk = 0;                      // rows per chunk; 0 where contiguous
+  Index chunk_columns = 0;              // of chunks of rows of several elements; else 0
 };
 
 // A link to a part of a group.

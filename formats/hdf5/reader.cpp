@@ -196,10 +196,15 @@ DatasetDescription describe(const ObjectHeader& header, const std::string& where
   return dataset;
 }
 
-void check_chunks(const DatasetLayout& layout, const std::string& where) {
-  check<DataError>(layout.extents.size() == 1, where, ": chunks of an unexpected shape");
+// Chunks have all columns, of which there is one at least.
+void check_chunks(const DatasetLayout& layout, const StoragePlace& place, const std::string& where) {
+  const std::vector<Index>& extents = layout.extents;
+  const bool are_whole = place.chunk_columns == 0
+                             ? extents.size() == 1
+                             : extents.size() == 2 && extents[1] > 0 && place.chunk_columns == extents[1];
+  check<DataError>(are_whole, where, ": chunks of an unexpected shape");
   DatasetLayout one_chunk = layout;
-  one_chunk.extents = {layout.chunk};
+  one_chunk.extents[0] = layout.chunk;
   const Index bytes = bytes_of(one_chunk, where);
   check<DataError>(bytes <= largest_chunk, where, ": chunks of ", bytes, " bytes are too large");
 }
@@ -210,7 +215,7 @@ Reader::Node Reader::read_dataset(const ObjectHeader& header, const std::string&
                                   std::vector<Attribute> attributes) {
   const std::string where = name_->path + ": " + path;
   DatasetDescription dataset = describe(header, where);
-  if (dataset.place.chunk > 0) check_chunks(dataset.layout, where);
+  if (dataset.place.chunk > 0) check_chunks(dataset.layout, dataset.place, where);
   count_elements(dataset.layout, dataset.place, where);
   if (dataset.place.chunk > 0) {
     return std::make_unique<const ChunkedDataset>(*this, std::move(dataset), name_, path, std::move(attributes));

@@ -7,17 +7,6 @@
 
 namespace heddle::formats::hdf5 {
 
-namespace {
-
-// Bytes of one row, of all dimensions but the first.
-Index row_bytes(const DatasetLayout& layout) {
-  Index bytes = width_of(layout);
-  for (std::size_t i = 1; i < layout.extents.size(); ++i) bytes *= layout.extents[i];
-  return bytes;
-}
-
-}  // namespace
-
 std::optional<Index> ContiguousDataset::offset() const {
   if (address_ == undefined_address) return std::nullopt;
   return static_cast<Index>(address_);
@@ -29,7 +18,7 @@ void ContiguousDataset::read_rows(Index first, Index, std::span<std::byte> data)
 }
 
 void ChunkedDataset::read_rows(Index first, Index count, std::span<std::byte> data) const {
-  const Index width = width_of(layout()), chunk = layout().chunk;
+  const Index width = row_bytes(layout()), chunk = layout().chunk;
   const std::lock_guard lock(mutex_);
   for (Index row = first; row < first + count;) {
     const Index within = row % chunk, rows = std::min(chunk - within, first + count - row);

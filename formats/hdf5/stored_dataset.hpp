@@ -61,7 +61,7 @@ class ChunkedDataset : public DatasetSource {
   void read_part(std::size_t number, Index first_byte, std::span<std::byte> data) const;
   std::span<const std::byte> decompressed(std::size_t number) const;
   std::vector<std::byte> decompress(const Chunk& chunk) const;
-  Index chunk_bytes() const { return layout().chunk * width_of(layout()); }
+  Index chunk_bytes() const { return layout().chunk * row_bytes(layout()); }
 
   Reader& reader_;
   Address index_;

@@ -52,6 +52,12 @@ Index width_of(const DatasetLayout& layout) {
   return layout.dtype == DType::text ? layout.text_width : size_of(layout.dtype);
 }
 
+Index row_bytes(const DatasetLayout& layout) {
+  Index bytes = width_of(layout);
+  for (std::size_t i = 1; i < layout.extents.size(); ++i) bytes *= layout.extents[i];
+  return bytes;
+}
+
 Index bytes_of(const DatasetLayout& layout, const std::string& where) {
   Index bytes = width_of(layout);
   for (const Index extent : layout.extents) {

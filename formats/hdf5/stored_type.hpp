@@ -35,14 +35,16 @@ struct DatasetLayout {
   DType dtype = DType::float32;
   std::vector<Index> extents;
   Index text_width = 0;  // bytes of a text element, filled up with at least one NUL
-  Index chunk = 0;       // rows per chunk, and then the first extent may grow; 0: contiguous, placed when first written
+  // Rows per chunk, and then the first of at most two extents may grow; 0: contiguous, placed when first written.
+  Index chunk = 0;
   bool compress = false;  // needs chunks
 };
 
 // Bytes of the elements. Throws DataError if they are more than any file could hold; `where` names what is being read.
 Index bytes_of(const DatasetLayout& layout, const std::string& where);
-// Bytes of one element.
+// Bytes of one element, and of one row, of all dimensions but the first.
 Index width_of(const DatasetLayout& layout);
+Index row_bytes(const DatasetLayout& layout);
 
 // Deflate compresses to no less than 1/1032 of the size, plus a small header.
 inline constexpr Index best_compression = 1100;

@@ -29,8 +29,10 @@ Handle dataset_properties(const DatasetLayout& layout, const std::string& where)
             where);
     return properties;
   }
-  const auto chunk = static_cast<hsize_t>(layout.chunk);
-  require({H5Pset_chunk(id, 1, &chunk), H5Pset_fill_time(id, H5D_FILL_TIME_ALLOC)}, where);
+  std::vector<hsize_t> chunk(layout.extents.begin(), layout.extents.end());
+  chunk[0] = static_cast<hsize_t>(layout.chunk);
+  require({H5Pset_chunk(id, static_cast<int>(chunk.size()), chunk.data()), H5Pset_fill_time(id, H5D_FILL_TIME_ALLOC)},
+          where);
   if (layout.compress && layout.dtype != DType::text) require({H5Pset_shuffle(id)}, where);
   const unsigned level = layout.dtype == DType::text ? text_compression_level : compression_level;
   if (layout.compress) require({H5Pset_deflate(id, level)}, where);
@@ -77,8 +79,9 @@ void OutputObject::set_attribute<std::string>(const std::string& name, const std
 
 void OutputDataset::resize(Index rows) {
   const Lock lock;
-  const auto extent = static_cast<hsize_t>(rows);
-  if (H5Dset_extent(handle_.id(), &extent) < 0) fail_writing(where(), "make room");
+  std::vector<hsize_t> extents(layout_.extents.begin(), layout_.extents.end());
+  extents[0] = static_cast<hsize_t>(rows);
+  if (H5Dset_extent(handle_.id(), extents.data()) < 0) fail_writing(where(), "make room");
   layout_.extents[0] = rows;
 }
 
@@ -122,7 +125,8 @@ OutputDataset OutputGroup::create_dataset(const std::string& name, const Dataset
   const Lock lock;
   const std::string path = child(name);
   const std::vector<hsize_t> extents(layout.extents.begin(), layout.extents.end());
-  const std::vector<hsize_t> limits(extents.size(), H5S_UNLIMITED);
+  std::vector<hsize_t> limits = extents;
+  if (!limits.empty()) limits[0] = H5S_UNLIMITED;
   const Handle space(
       H5Screate_simple(static_cast<int>(extents.size()), extents.data(), layout.chunk > 0 ? limits.data() : nullptr));
   const Handle type = stored_dtype(layout.dtype, layout.text_width);

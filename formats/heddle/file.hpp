@@ -18,7 +18,7 @@
 
 namespace heddle::formats {
 
-enum class FileKind { tokenizer, tokens, pairs, model, adapter, ensemble, tensors };
+enum class FileKind { tokenizer, tokens, pairs, graphs, model, adapter, ensemble, tensors };
 
 }  // namespace heddle::formats
 
@@ -26,9 +26,9 @@ template <>
 struct heddle::Names<heddle::formats::FileKind> {
   static constexpr std::pair<formats::FileKind, std::string_view> list[] = {
       {formats::FileKind::tokenizer, "tokenizer"}, {formats::FileKind::tokens, "tokens"},
-      {formats::FileKind::pairs, "pairs"},         {formats::FileKind::model, "model"},
-      {formats::FileKind::adapter, "adapter"},     {formats::FileKind::ensemble, "ensemble"},
-      {formats::FileKind::tensors, "tensors"}};
+      {formats::FileKind::pairs, "pairs"},         {formats::FileKind::graphs, "graphs"},
+      {formats::FileKind::model, "model"},         {formats::FileKind::adapter, "adapter"},
+      {formats::FileKind::ensemble, "ensemble"},   {formats::FileKind::tensors, "tensors"}};
 };
 
 namespace heddle::formats {
@@ -39,7 +39,8 @@ namespace heddle::formats {
 // 3: fine-tuned models and adapters.
 // 4: configurations of any architecture; models and adapters of earlier versions are refused. Pairs of texts.
 // 5: ensembles of models.
-inline constexpr Index format_version = 5;
+// 6: graphs.
+inline constexpr Index format_version = 6;
 inline constexpr Index oldest_model_version = 4;
 
 // The attributes of the root group.

@@ -89,6 +89,10 @@ constexpr TableFormat with_semicolons{.split = split_row<';'>, .has_header = tru
 
 }  // namespace
 
+const TableFormat& csv_format(std::string_view content) {
+  return csv_separator(without_byte_order_mark(content)) == ';' ? with_semicolons : with_commas;
+}
+
 std::vector<std::string> first_csv_row(std::string_view content, bool is_header) {
   content = without_byte_order_mark(content);
   Place place("");

@@ -12,6 +12,9 @@
 
 namespace heddle::formats {
 
+// Of a table whose first row names the columns.
+const TableFormat& csv_format(std::string_view content);
+
 // What separates the fields: a semicolon if the header has one and no comma.
 char csv_separator(std::string_view content);
 

@@ -34,6 +34,10 @@ constexpr TableFormat of_texts{.split = whole_line, .has_header = false, .betwee
 
 }  // namespace
 
+const TableFormat& tsv_format() {
+  return with_tabs;
+}
+
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                          TableColumns& columns, BadRecords& bad) {
   const bool is_text =

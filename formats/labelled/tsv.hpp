@@ -10,6 +10,8 @@
 
 namespace heddle::formats {
 
+const TableFormat& tsv_format();
+
 // One example per line, the first of which is at `begin`; without labels and columns, one text per line. Lines of other
 // columns are bad records.
 std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& begin, Texts texts, Gold gold,

@@ -89,18 +89,39 @@ void check_graph(const Graph& graph, const GraphSchema& schema, const std::strin
   check_features(graph.edge_features, schema.edges, graph.edges(), place, "edges");
 }
 
+bool same_record(const GraphRecord& a, const GraphRecord& b) {
+  const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return a.graph == b.graph && a.id == b.id && a.line == b.line && a.node_names == b.node_names &&
+         a.positions == b.positions && a.group == b.group && a.fragments == b.fragments && a.sides == b.sides &&
+         std::ranges::equal(a.targets, b.targets, same);
+}
+
 Index items_of(const Graph& graph, GraphLevel level) {
   if (level == GraphLevel::graph) return 1;
   return level == GraphLevel::node ? graph.nodes : graph.edges();
+}
+
+void check_record(const GraphRecord& record, const GraphSchema& schema, const GraphTargets& targets,
+                  const std::string& place) {
+  check_graph(record.graph, schema, place);
+  check_targets(record, targets, place);
+  const std::size_t nodes = count_of(record.graph.nodes);
+  const auto has = [&](std::size_t size, std::size_t expected, const char* what) {
+    check<DataError>(size == 0 || size == expected, place, ": has ", size, " ", what, ", not ", expected);
+  };
+  has(record.node_names.size(), nodes, "names of nodes");
+  has(record.positions.size(), 2 * nodes, "coordinates of nodes");
+  has(record.sides.size(), targets.level == GraphLevel::node ? nodes : 1, "sides of a split");
+  check<DataError>(std::ranges::all_of(record.positions, [](float at) { return std::isfinite(at); }), place,
+                   ": a position is not finite");
+  check<DataError>(std::ranges::is_sorted(record.fragments), place, ": its fragments are not in ascending order");
 }
 
 GraphsInMemory::GraphsInMemory(GraphSchema schema, GraphTargets targets, std::vector<GraphRecord> records,
                                std::string name)
     : schema_(std::move(schema)), targets_(std::move(targets)), records_(std::move(records)), name_(std::move(name)) {
   for (std::size_t i = 0; i < records_.size(); ++i) {
-    const std::string place = concatenate(name_, ": graph ", i + 1);
-    check_graph(records_[i].graph, schema_, place);
-    check_targets(records_[i], targets_, place);
+    check_record(records_[i], schema_, targets_, concatenate(name_, ": graph ", i + 1));
   }
 }
 

@@ -6,10 +6,13 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libcore/base/edge_rows.hpp"
 #include "libcore/base/real.hpp"
+#include "libcore/base/visit.hpp"
 #include "libcore/data/graph_schema.hpp"
 
 namespace heddle::data {
@@ -18,6 +21,8 @@ namespace heddle::data {
 struct Features {
   std::vector<std::int32_t> categories;  // [count, columns of categories]
   std::vector<float> numbers;            // [count, columns of numbers]
+
+  bool operator==(const Features&) const = default;
 };
 
 // One graph. The edges into node i, e from rows[i] to rows[i + 1], come from sources[e].
@@ -28,6 +33,7 @@ struct Graph {
   Features node_features, edge_features;
 
   Index edges() const { return static_cast<Index>(sources.size()); }
+  bool operator==(const Graph&) const = default;
 };
 
 // An edge of a list, in any order.
@@ -47,6 +53,26 @@ void check_graph(const Graph& graph, const GraphSchema& schema, const std::strin
 // What is known, and predicted, of graphs.
 enum class GraphLevel { graph, node, edge };
 
+// Which side of a split a graph, or a node, belongs to.
+enum class SplitSide : std::uint8_t { none, train, valid, test };
+
+}  // namespace heddle::data
+
+template <>
+struct heddle::Names<heddle::data::GraphLevel> {
+  static constexpr std::pair<data::GraphLevel, std::string_view> list[] = {
+      {data::GraphLevel::graph, "graph"}, {data::GraphLevel::node, "node"}, {data::GraphLevel::edge, "edge"}};
+};
+template <>
+struct heddle::Names<heddle::data::SplitSide> {
+  static constexpr std::pair<data::SplitSide, std::string_view> list[] = {{data::SplitSide::none, "none"},
+                                                                          {data::SplitSide::train, "train"},
+                                                                          {data::SplitSide::valid, "valid"},
+                                                                          {data::SplitSide::test, "test"}};
+};
+
+namespace heddle::data {
+
 struct TargetColumn {
   std::string name;
   std::vector<std::string> classes;  // of which a value is the number, from 0; empty: it is a number itself
@@ -62,9 +88,6 @@ struct GraphTargets {
 // A value that is not known.
 inline constexpr double unknown_target = std::numeric_limits<double>::quiet_NaN();
 
-// Which side of a split a graph, or a node, belongs to.
-enum class SplitSide : std::uint8_t { none, train, valid, test };
-
 // A graph with what files know of it besides. Empty: not known.
 struct GraphRecord {
   Graph graph;
@@ -75,11 +98,18 @@ struct GraphRecord {
   std::vector<float> positions;          // [nodes, 2], for drawing
   std::string group;                     // what it has in common with others that a split keeps together: a scaffold
   std::vector<std::uint32_t> fragments;  // numbers of its parts, such as those of circular fingerprints, ascending
-  std::vector<SplitSide> sides;          // one for the graph, or [nodes]
+  std::vector<SplitSide> sides;          // [nodes] where the targets are those of nodes, else one for the graph
 };
+
+// Whether both say the same, targets that are not known included.
+bool same_record(const GraphRecord& a, const GraphRecord& b);
 
 // Items of a level that a graph has.
 Index items_of(const Graph& graph, GraphLevel level);
+
+// The same as check_graph() of a record: what is known of it fits the targets and the graph.
+void check_record(const GraphRecord& record, const GraphSchema& schema, const GraphTargets& targets,
+                  const std::string& place);
 
 class GraphSource {
  public:
