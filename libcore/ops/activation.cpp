@@ -55,6 +55,20 @@ struct Sigmoid {
   }
 };
 
+struct LeakyRelu {
+  static HEDDLE_INLINE Point at(Real x) {
+    const Real slope = x <= 0 ? Real(0.2) : Real(1);
+    return {slope * x, slope};
+  }
+};
+
+struct Elu {
+  static HEDDLE_INLINE Point at(Real x) {
+    const Real e = math::exp(x <= 0 ? x : Real(0));
+    return {x <= 0 ? e - Real(1) : x, e};
+  }
+};
+
 struct Identity {
   static HEDDLE_INLINE Point at(Real x) { return {x, Real(1)}; }
 };
@@ -88,6 +102,10 @@ HEDDLE_INLINE void activate_switch(Activation activation, const X* x, Y* y, Y* d
       return activate_loop<Tanh>(x, y, derivative, count);
     case Activation::sigmoid:
       return activate_loop<Sigmoid>(x, y, derivative, count);
+    case Activation::leaky_relu:
+      return activate_loop<LeakyRelu>(x, y, derivative, count);
+    case Activation::elu:
+      return activate_loop<Elu>(x, y, derivative, count);
     case Activation::identity:
       return activate_loop<Identity>(x, y, derivative, count);
   }

@@ -12,15 +12,22 @@ enum class Activation {
   gelu_tanh,  // x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): GPT-2's and BERT's
   silu,       // x sigmoid(x), also called swish
   tanh,
-  sigmoid,   // 1 / (1 + e^-x)
-  identity,  // x
+  sigmoid,     // 1 / (1 + e^-x)
+  leaky_relu,  // x, or x / 5 below 0 (Maas et al. 2013; the slope of graph attention, Velickovic et al. 2018)
+  elu,         // x, or e^x - 1 below 0 (Clevert et al. 2016)
+  identity,    // x
 };
 template <>
 struct Names<Activation> {
-  static constexpr std::pair<Activation, std::string_view> list[] = {
-      {Activation::relu, "relu"},        {Activation::gelu, "gelu"}, {Activation::gelu_tanh, "gelu-tanh"},
-      {Activation::silu, "silu"},        {Activation::tanh, "tanh"}, {Activation::sigmoid, "sigmoid"},
-      {Activation::identity, "identity"}};
+  static constexpr std::pair<Activation, std::string_view> list[] = {{Activation::relu, "relu"},
+                                                                     {Activation::gelu, "gelu"},
+                                                                     {Activation::gelu_tanh, "gelu-tanh"},
+                                                                     {Activation::silu, "silu"},
+                                                                     {Activation::tanh, "tanh"},
+                                                                     {Activation::sigmoid, "sigmoid"},
+                                                                     {Activation::leaky_relu, "leaky-relu"},
+                                                                     {Activation::elu, "elu"},
+                                                                     {Activation::identity, "identity"}};
 };
 
 namespace ops {

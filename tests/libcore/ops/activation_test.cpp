@@ -24,6 +24,10 @@ double exact(Activation activation, double x) {
       return std::tanh(x);
     case Activation::sigmoid:
       return 1 / (1 + std::exp(-x));
+    case Activation::leaky_relu:
+      return x < 0 ? 0.2 * x : x;
+    case Activation::elu:
+      return x < 0 ? std::expm1(x) : x;
     case Activation::identity:
       return x;
   }
@@ -77,7 +81,9 @@ TEST_CASE("activation: the two forms of GELU differ by less than 1e-3") {
   CHECK(apart > 1e-4);
 }
 
-TEST_CASE("activation: far from zero each is 0 or x, with derivatives 0 or 1; tanh and sigmoid are constant") {
+TEST_CASE(
+    "activation: far from zero each is 0 or x, with derivatives 0 or 1; tanh and sigmoid are constant, leaky-relu is x "
+    "/ 5, elu -1") {
   const std::vector<Real> far{-10000, -100, 100, 10000};
   for (const auto& [activation, name] : Names<Activation>::list) {
     CAPTURE(name);
@@ -89,6 +95,9 @@ TEST_CASE("activation: far from zero each is 0 or x, with derivatives 0 or 1; ta
     if (activation == Activation::tanh) value = {-1, -1, 1, 1};
     if (activation == Activation::sigmoid) value = {0, 0, 1, 1};
     if (activation == Activation::tanh || activation == Activation::sigmoid) derivative = {0, 0, 0, 0};
+    if (activation == Activation::leaky_relu)
+      value = {-2000, -20, 100, 10000}, derivative = {Real(0.2), Real(0.2), 1, 1};
+    if (activation == Activation::elu) value = {-1, -1, 100, 10000};
     if (activation == Activation::identity) value = far, derivative = {1, 1, 1, 1};
     CHECK(difference(y.value(), Tensor({4}, value)) < 1e-30);
     CHECK(difference(x.gradient()->tensor(), Tensor({4}, derivative)) < 1e-30);
