@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libcore/autograd/parameters.hpp"
+#include "libcore/base/edge_rows.hpp"
 #include "libcore/base/settings.hpp"
 #include "libcore/base/visit.hpp"
 #include "libcore/ops/fused_attention.hpp"
@@ -37,6 +38,7 @@ struct AttentionSupport {
   bool segments = false;       // adds products of queries with vectors of segments to scores
   bool weights = false;        // returns its weights
   bool rotation = false;       // has the same scores where queries and keys are rotated together
+  bool edges = false;          // attends along the edges of a graph
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -57,6 +59,7 @@ struct AttentionSupport {
                   "has other scores where queries and keys are rotated together, so that with these positions what a "
                   "memory says would depend on where windows begin"),
             self.rotation);
+    visitor(Field("edges", "cannot attend along the edges of a graph"), self.edges);
   }
 };
 
@@ -81,6 +84,12 @@ struct AttentionCall {
   ops::SegmentTerm segments{};
   std::vector<Index> key_rows{};  // the row of key and value of each row of queries; empty: the same. Never recorded
   Pass pass{};                    // for random numbers that depend on the step of training
+  // Along the edges of graphs, whose nodes are the positions, those of all graphs side by side as one batch: where
+  // there are edges, each node attends to the sources of those into it, and mask, offsets, segments and key_rows say
+  // nothing.
+  std::shared_ptr<const EdgeRows> edges{};
+  Variable edge_terms{};  // [edges, heads * Attention::edge_term_width()]: what edges say themselves; empty: nothing
+  Tensor edge_factors{};  // [edges, heads]: by which weights are multiplied at last, as dropout does; empty: 1
 };
 
 // For each row of a batch: the number of positions seen before a step, and of new positions that are not padding.
@@ -93,9 +102,9 @@ struct StepRows {
 Index steady_length(Index length);
 
 // The weights of all pairs; and, where a variant compares queries and keys by products, what they are products of: the
-// score of a pair is scale q . k, plus terms of positions if there are any.
+// score of a pair is scale q . k, plus terms of positions and of edges if there are any.
 struct PairWeights {
-  Tensor weights;  // [batch, heads, query_time, key_time], Reals
+  Tensor weights;  // [batch, heads, query_time, key_time], or along edges [edges, heads]; Reals
   // [batch, heads, query_time, width] and [rows, kv_heads, key_time, width], where AttentionCall::key_rows picks rows.
   Tensor query{}, key{};
   Real scale = 1;
@@ -109,7 +118,10 @@ class Attention {
   // states themselves, cut into heads.
   virtual bool has_projections() const { return true; }
 
-  // A whole sequence -> [batch, query_time, heads, value_width], contiguous.
+  // How many numbers of each head an edge has to say: 1, which is added to its score, or as many as vary within it.
+  virtual Index edge_term_width() const { return 1; }
+
+  // A whole sequence, or the nodes of graphs -> [batch, query_time, heads, value_width], contiguous.
   virtual Variable mix(const AttentionCall& call) const = 0;
 
   // A state for up to `capacity` positions of each of `batch` sequences, stored as Reals or bfloat16; where steps have

@@ -1,8 +1,10 @@
 #include "libcore/attention/fused_call.hpp"
 
+#include "libcore/attention/edge_call.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/batched_matmul.hpp"
 #include "libcore/ops/concatenate.hpp"
+#include "libcore/ops/edge_products.hpp"
 #include "libcore/ops/mixing.hpp"
 
 namespace heddle {
@@ -52,6 +54,12 @@ Variable picked(const Variable& x, const std::vector<Index>& rows) {
   return ops::concatenate(parts, 0);
 }
 
+// Of the edges of a graph.
+Variable product_scores(const AttentionCall& call, const Variable& query, const Variable& key, Real scale) {
+  const Variable scores = ops::edge_products(heads_of_nodes(query), heads_of_nodes(key), call.edges, scale);
+  return call.edge_terms.empty() ? scores : ops::add(scores, call.edge_terms);
+}
+
 }  // namespace
 
 AttentionSupport fused_support() {
@@ -66,7 +74,8 @@ AttentionSupport fused_support() {
           .offset_values = true,
           .segments = true,
           .weights = true,
-          .rotation = true};
+          .rotation = true,
+          .edges = true};
 }
 
 ops::FusedAttention fused_options(const AttentionCall& call, Real scale) {
@@ -88,6 +97,7 @@ ops::FusedAttention fused_options(const AttentionCall& call, Real scale) {
 }
 
 Variable fused_mix(const AttentionCall& call, const Variable& query, const Variable& key, Real scale) {
+  if (call.edges) return mix_along_edges(call, edge_weights(call, product_scores(call, query, key, scale)));
   const ops::OffsetTable& table = call.offsets.value;
   if (table.empty()) return ops::fused_attention(query, key, call.value, fused_options(call, scale));
   const Variable weights = weights_of_pairs(call, query, picked(key, call.key_rows), scale);
@@ -96,6 +106,10 @@ Variable fused_mix(const AttentionCall& call, const Variable& query, const Varia
 }
 
 PairWeights fused_weights(const AttentionCall& call, const Variable& query, const Variable& key, Real scale) {
+  if (call.edges) {
+    const Variable weights = edge_weights(call, product_scores(call, query, key, scale));
+    return {weights.value(), query.value(), key.value(), scale};
+  }
   return {ops::attention_weights(query.value(), key.value(), fused_options(call, scale)), query.value(), key.value(),
           scale};
 }

@@ -33,7 +33,8 @@ class GaussianAttention : public CachedAttention {
             .grouped = true,
             .bias = true,
             .weights = true,
-            .rotation = true};
+            .rotation = true,
+            .edges = true};
   }
 
   Variable mix(const AttentionCall& call) const override {

@@ -13,11 +13,29 @@ namespace {
 
 constexpr Index columns_per_task = 64;
 
-HEDDLE_KERNEL Real score(const Real* query, const Real* key, const Real* v, Index width) {
+// f(x), and its derivative from x and f(x).
+template <Activation activation>
+HEDDLE_INLINE Real value_at(Real x) {
+  if constexpr (activation == Activation::tanh) return math::tanh(x);
+  return x <= 0 ? Real(0.2) * x : x;
+}
+template <Activation activation>
+HEDDLE_INLINE Real slope_at(Real x, Real value) {
+  if constexpr (activation == Activation::tanh) return 1 - value * value;
+  return x <= 0 ? Real(0.2) : Real(1);
+}
+
+template <Activation activation>
+HEDDLE_INLINE Real sum_of_values(const Real* query, const Real* key, const Real* v, Index width) {
   Real sum = 0;
   HEDDLE_SIMD_SUM(sum)
-  for (Index k = 0; k < width; ++k) sum += v[k] * math::tanh(query[k] + key[k]);
+  for (Index k = 0; k < width; ++k) sum += v[k] * value_at<activation>(query[k] + key[k]);
   return sum;
+}
+
+HEDDLE_KERNEL Real score(Activation activation, const Real* query, const Real* key, const Real* v, Index width) {
+  return activation == Activation::tanh ? sum_of_values<Activation::tanh>(query, key, v, width)
+                                        : sum_of_values<Activation::leaky_relu>(query, key, v, width);
 }
 
 struct Row {
@@ -25,16 +43,23 @@ struct Row {
   Real *dquery, *dkey, *dv;  // added to
 };
 
-HEDDLE_KERNEL void score_backward(const Row& row, Real d, Index width) {
+template <Activation activation>
+HEDDLE_INLINE void add_gradients(const Row& row, Real d, Index width) {
   const Real *const query = row.query, *const key = row.key, *const v = row.v;
   Real *const dquery = row.dquery, *const dkey = row.dkey, *const dv = row.dv;
   HEDDLE_SIMD
   for (Index k = 0; k < width; ++k) {
-    const Real t = math::tanh(query[k] + key[k]), inner = d * v[k] * (1 - t * t);
+    const Real x = query[k] + key[k], value = value_at<activation>(x);
+    const Real inner = d * v[k] * slope_at<activation>(x, value);
     dquery[k] += inner;
     dkey[k] += inner;
-    dv[k] += d * t;
+    dv[k] += d * value;
   }
+}
+
+HEDDLE_KERNEL void score_backward(Activation activation, const Row& row, Real d, Index width) {
+  if (activation == Activation::tanh) return add_gradients<Activation::tanh>(row, d, width);
+  add_gradients<Activation::leaky_relu>(row, d, width);
 }
 
 // One call: queries and keys as Reals, whose heads may have any strides.
@@ -73,6 +98,8 @@ Problem checked(const Variable& query, const Variable& key, const Variable& v, c
       q.rank() == 4 && k.rank() == 4 && q[3] == k[3] && k[1] > 0 && q[1] % k[1] == 0 && v.shape() == Shape{q[1], q[3]};
   check<ShapeError>(fits, "additive_scores: queries of shape ", q, ", keys of shape ", k, " and v of shape ",
                     v.shape());
+  check<ShapeError>(options.activation == Activation::tanh || options.activation == Activation::leaky_relu,
+                    "additive_scores have tanh or leaky-relu");
   const AttentionSizes sizes{q[0], q[1], k[1], q[2], k[2], q[3], 0};
   check_key_rows(options.key_rows, q[0], k[0]);
   check_mask(options.mask, sizes);
@@ -111,7 +138,8 @@ void backward(const Problem& problem, const Tensor& dy, const Gradients& to) {
         const Real* const d = dy.data() + ((b * s.heads + head) * s.query_time + i) * s.key_time;
         Real* const dquery = Problem::row_of(to.query, b, head, i);
         problem.for_each_key(b, i, [&](Index j) {
-          score_backward({problem.query_row(b, head, i), problem.key_row(b, kv_head, j), problem.v_of(head), dquery,
+          score_backward(problem.options.activation,
+                         {problem.query_row(b, head, i), problem.key_row(b, kv_head, j), problem.v_of(head), dquery,
                           Problem::row_of(to.key, b, kv_head, j), dv},
                          d[j], s.key_width);
         });
@@ -132,8 +160,8 @@ Variable additive_scores(const Variable& query, const Variable& key, const Varia
     for (Index i = 0; i < s.query_time; ++i) {
       Real* const scores = y.data() + (task * s.query_time + i) * s.key_time;
       problem.for_each_key(b, i, [&](Index j) {
-        scores[j] = score(problem.query_row(b, head, i), problem.key_row(b, s.kv_head(head), j), problem.v_of(head),
-                          s.key_width);
+        scores[j] = score(options.activation, problem.query_row(b, head, i), problem.key_row(b, s.kv_head(head), j),
+                          problem.v_of(head), s.key_width);
       });
     }
   });

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "libcore/ops/runs.hpp"
+#include "libcore/tensor/exponentials.hpp"
 #include "libcore/tensor/kernel.hpp"
 #include "libcore/tensor/threads.hpp"
 
@@ -51,6 +52,13 @@ HEDDLE_KERNEL void scale_range(const Real* x, Real factor, Real* y, Index count)
 HEDDLE_KERNEL void scale_range(const BFloat16* x, Real factor, BFloat16* y, Index count) {
   HEDDLE_SIMD
   for (Index i = 0; i < count; ++i) store(y[i], factor * load(x[i]));
+}
+
+HEDDLE_KERNEL Real dot_range(const Real* a, const Real* b, Index count) {
+  Real sum = 0;
+  HEDDLE_SIMD_SUM(sum)
+  for (Index i = 0; i < count; ++i) sum += a[i] * b[i];
+  return sum;
 }
 
 // Sums over the batches into r's gradient, one column range a task, batches in order.
@@ -156,6 +164,38 @@ Variable scale_by(const Variable& x, std::vector<Real> factors) {
 
 Variable scale(const Variable& x, Real factor) {
   return scale_by(x, {factor});
+}
+
+Variable scale(const Variable& x, const Variable& factor) {
+  check<ShapeError>(factor.shape() == Shape{1} && x.value().is_contiguous(), "scale: a factor of shape ",
+                    factor.shape(), " for x of shape ", x.shape());
+  const Section section("scale");
+  const Real by = factor.value()[0];
+  const Tensor y(x.shape());
+  parallel_ranges(y.size(), grain, [&](Index begin, Index end) {
+    scale_range(x.value().data() + begin, by, y.data() + begin, end - begin);
+  });
+  return record(y, {x, factor},
+                [x_value = factor.gradient() ? x.value() : Tensor(), by, dx = x.gradient(),
+                 dfactor = factor.gradient()](const Tensor& dy) {
+                  if (dfactor) {
+                    dfactor->adding_target()[0] +=
+                        static_cast<Real>(sum_of_runs(dy.size(), [&](Index begin, Index count) {
+                          return static_cast<double>(dot_range(x_value.data() + begin, dy.data() + begin, count));
+                        }));
+                  }
+                  if (!dx) return;
+                  const GradientTarget to = dx->target();
+                  const Tensor share(dy.shape());
+                  parallel_ranges(dy.size(), grain, [&](Index begin, Index end) {
+                    scale_range(dy.data() + begin, by, share.data() + begin, end - begin);
+                  });
+                  if (to.add) {
+                    to.tensor.add(share);
+                  } else {
+                    to.tensor.assign(share);
+                  }
+                });
 }
 
 Variable scale_samples(const Variable& x, const std::vector<Real>& factors) {

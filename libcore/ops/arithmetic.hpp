@@ -22,6 +22,9 @@ void contribute_product(const Tensor& a, const Tensor& b, const GradientTarget& 
 
 // y = factor x, stored as x is
 Variable scale(const Variable& x, Real factor);
+// The same with a factor [1] that is learned, of Reals, contiguous.  Backward: dx = factor dy, dfactor = x . dy. Throws
+// ShapeError.
+Variable scale(const Variable& x, const Variable& factor);
 
 // y[b] = factors[b] x[b].  Shapes: x [batch, ...], contiguous -> the same, stored as x is.  Throws ShapeError.
 Variable scale_samples(const Variable& x, const std::vector<Real>& factors);

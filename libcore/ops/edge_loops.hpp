@@ -57,6 +57,11 @@ void add_weighted_sums(const EdgeRows& edges, const EdgesOfNodes& of, const Tens
 void edge_dots(const EdgeRows& edges, const Tensor& target, const Tensor& source, Real scale, bool add,
                const Tensor& products);
 
+// Itself, if it holds Reals, whatever its strides; else a copy that does.
+inline Tensor as_reals(const Tensor& x) {
+  return x.dtype() == DType::real ? x : x.as(DType::real);
+}
+
 // Has add(tensor) add to a gradient as Reals, whatever it is stored as.
 template <class Add>
 void add_as_reals(Gradient& gradient, const Add& add) {

@@ -11,7 +11,7 @@ Variable edge_products(const Variable& query, const Variable& key, const std::sh
   check_node_heads(key.value(), *edges, "edge_products");
   check<ShapeError>(query.shape() == key.shape(), "edge_products: queries of shape ", query.shape(),
                     " and keys of shape ", key.shape());
-  const Tensor q = query.value().as(DType::real), k = key.value().as(DType::real);
+  const Tensor q = as_reals(query.value()), k = as_reals(key.value());
   const Tensor y({edges->edges(), q.shape()[1]});
   edge_dots(*edges, q, k, scale, false, y);
   return record(y, {query, key},

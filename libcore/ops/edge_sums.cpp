@@ -66,10 +66,6 @@ HEDDLE_KERNEL void sums_at(const EdgesOfNodes& of, const Real* dy, Index columns
   }
 }
 
-Tensor as_reals(const Variable& x) {
-  return x.empty() ? Tensor() : x.value().as(DType::real);
-}
-
 // The number of columns of all terms.
 Index checked_columns(const EdgeTerms& terms, const EdgeRows& edges) {
   Index columns = -1;
@@ -99,7 +95,8 @@ void add_at_nodes(Gradient& gradient, const EdgeRows& edges, const EdgesOfNodes&
 Variable edge_sums(const EdgeTerms& terms, const std::shared_ptr<const EdgeRows>& edges) {
   const Section section("edge sums");
   const Index columns = checked_columns(terms, *edges);
-  const Tensor target = as_reals(terms.target), source = as_reals(terms.source), edge = as_reals(terms.edge);
+  const Tensor target = as_reals(terms.target.value()), source = as_reals(terms.source.value()),
+               edge = as_reals(terms.edge.value());
   const Tensor y({edges->edges(), columns});
   for_nodes(*edges, columns, [&](Index begin, Index end) {
     sums_of(edges->rows.data(), edges->sources.data(), NodeMatrix(target), NodeMatrix(source),

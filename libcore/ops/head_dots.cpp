@@ -9,65 +9,63 @@ namespace {
 constexpr Index rows_per_task = 512, columns_per_task = 64;
 
 template <Index fixed>
-HEDDLE_INLINE void dots_of_row(const Real* x, const Real* a, Index heads, Index given, Real* y) {
-  const Index width = fixed > 0 ? fixed : given;
-  for (Index head = 0; head < heads; ++head) {
+HEDDLE_INLINE void dots_of_row(const NodeHeads& x, Index row, const Real* a, Real* y) {
+  const Index width = fixed > 0 ? fixed : x.width;
+  for (Index head = 0; head < x.heads; ++head) {
+    const Real *const from = x.at(row, head), *const vector = a + head * width;
     Real sum = 0;
     HEDDLE_SIMD_SUM(sum)
-    for (Index c = 0; c < width; ++c) sum += a[head * width + c] * x[head * width + c];
+    for (Index c = 0; c < width; ++c) sum += vector[c] * from[c];
     y[head] = sum;
   }
 }
 
-HEDDLE_KERNEL void dots_of_rows(const Real* x, Index stride, const Real* a, Index heads, Index width, Index rows,
-                                Real* y) {
-  for (Index row = 0; row < rows; ++row) {
-    const Real* const from = x + row * stride;
-    Real* const to = y + row * heads;
-    switch (width) {
+HEDDLE_KERNEL void dots_of_rows(const NodeHeads& x, const Real* a, Index begin, Index end, Real* y) {
+  for (Index row = begin; row < end; ++row) {
+    switch (x.width) {
       case 8:
-        dots_of_row<8>(from, a, heads, width, to);
+        dots_of_row<8>(x, row, a, y + row * x.heads);
         break;
       case 16:
-        dots_of_row<16>(from, a, heads, width, to);
+        dots_of_row<16>(x, row, a, y + row * x.heads);
         break;
       default:
-        dots_of_row<0>(from, a, heads, width, to);
+        dots_of_row<0>(x, row, a, y + row * x.heads);
     }
   }
 }
 
-HEDDLE_KERNEL void spread(const Real* dy, const Real* a, Index heads, Index width, Index rows, Real* dx, Index stride) {
-  for (Index row = 0; row < rows; ++row) {
-    for (Index head = 0; head < heads; ++head) {
-      const Real d = dy[row * heads + head];
-      Real* const to = dx + row * stride + head * width;
+HEDDLE_KERNEL void spread(const Real* dy, const Real* a, Index begin, Index end, const NodeHeads& dx) {
+  for (Index row = begin; row < end; ++row) {
+    for (Index head = 0; head < dx.heads; ++head) {
+      const Real d = dy[row * dx.heads + head];
+      const Real* const from = a + head * dx.width;
+      Real* const to = dx.at(row, head);
       HEDDLE_SIMD
-      for (Index c = 0; c < width; ++c) to[c] += d * a[head * width + c];
+      for (Index c = 0; c < dx.width; ++c) to[c] += d * from[c];
     }
   }
 }
 
-HEDDLE_KERNEL void add_shares(const Real* dy, const Real* x, Index stride, Index heads, Index width, Index rows,
-                              Real* da) {
-  for (Index row = 0; row < rows; ++row) {
-    for (Index head = 0; head < heads; ++head) {
-      const Real d = dy[row * heads + head];
-      const Real* const from = x + row * stride + head * width;
-      Real* const to = da + head * width;
+HEDDLE_KERNEL void add_shares(const Real* dy, const NodeHeads& x, Index begin, Index end, Real* da) {
+  for (Index row = begin; row < end; ++row) {
+    for (Index head = 0; head < x.heads; ++head) {
+      const Real d = dy[row * x.heads + head];
+      const Real* const from = x.at(row, head);
+      Real* const to = da + head * x.width;
       HEDDLE_SIMD
-      for (Index c = 0; c < width; ++c) to[c] += d * from[c];
+      for (Index c = 0; c < x.width; ++c) to[c] += d * from[c];
     }
   }
 }
 
 // The sums of the tasks, in their order.
-Tensor gradient_of_a(const Tensor& dy, const Tensor& x, Index heads, Index width) {
-  const Index rows = x.shape()[0], tasks = (rows + rows_per_task - 1) / rows_per_task, numbers = heads * width;
+Tensor gradient_of_a(const Tensor& dy, const Tensor& x) {
+  const Index rows = x.shape()[0], heads = x.shape()[1], width = x.shape()[2], numbers = heads * width;
+  const Index tasks = (rows + rows_per_task - 1) / rows_per_task;
   const Tensor shares({tasks, numbers}, Real(0)), result({heads, width});
   parallel_ranges(rows, rows_per_task, [&](Index begin, Index end) {
-    add_shares(dy.data() + begin * heads, x.data() + begin * x.stride(0), x.stride(0), heads, width, end - begin,
-               shares.data() + begin / rows_per_task * numbers);
+    add_shares(dy.data(), NodeHeads(x), begin, end, shares.data() + begin / rows_per_task * numbers);
   });
   parallel_ranges(numbers, columns_per_task, [&](Index begin, Index end) {
     for (Index j = begin; j < end; ++j) {
@@ -83,26 +81,22 @@ Tensor gradient_of_a(const Tensor& dy, const Tensor& x, Index heads, Index width
 
 Variable head_dots(const Variable& x, const Variable& a) {
   const Section section("head dots");
-  const Shape& s = a.shape();
-  check<ShapeError>(s.rank() == 2 && x.shape().rank() == 2 && x.shape()[1] == s[0] * s[1] &&
-                        (x.value().stride(1) == 1 || x.shape()[1] == 1) && a.value().is_contiguous(),
-                    "head_dots: x of shape ", x.shape(), " and a of shape ", s);
-  const Index rows = x.shape()[0], heads = s[0], width = s[1];
-  const Tensor from = x.value().as(DType::real), vectors = a.value().as(DType::real), y({rows, heads});
-  parallel_ranges(rows, rows_per_task, [&](Index begin, Index end) {
-    dots_of_rows(from.data() + begin * from.stride(0), from.stride(0), vectors.data(), heads, width, end - begin,
-                 y.data() + begin * heads);
-  });
+  const Shape &s = x.shape(), &v = a.shape();
+  check<ShapeError>(s.rank() == 3 && v.rank() == 2 && s[1] == v[0] && s[2] == v[1] &&
+                        (x.value().stride(2) == 1 || s[2] == 1) && a.value().is_contiguous(),
+                    "head_dots: x of shape ", s, " and a of shape ", v);
+  const Tensor from = as_reals(x.value()), vectors = a.value().as(DType::real), y({s[0], s[1]});
+  parallel_ranges(s[0], rows_per_task,
+                  [&](Index begin, Index end) { dots_of_rows(NodeHeads(from), vectors.data(), begin, end, y.data()); });
   return record(y, {x, a},
-                [heads, width, from = a.gradient() ? from : Tensor(), vectors = x.gradient() ? vectors : Tensor(),
-                 dx = x.gradient(), da = a.gradient()](const Tensor& gradient) {
+                [from = a.gradient() ? from : Tensor(), vectors = x.gradient() ? vectors : Tensor(), dx = x.gradient(),
+                 da = a.gradient()](const Tensor& gradient) {
                   const Tensor dy = gradient.as(DType::real);
-                  if (da) da->adding_target().add(gradient_of_a(dy, from, heads, width));
+                  if (da) da->adding_target().add(gradient_of_a(dy, from));
                   if (!dx) return;
                   add_as_reals(*dx, [&](const Tensor& to) {
                     parallel_ranges(to.shape()[0], rows_per_task, [&](Index begin, Index end) {
-                      spread(dy.data() + begin * heads, vectors.data(), heads, width, end - begin,
-                             to.data() + begin * to.stride(0), to.stride(0));
+                      spread(dy.data(), vectors.data(), begin, end, NodeHeads(to));
                     });
                   });
                 });

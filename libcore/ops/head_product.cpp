@@ -72,13 +72,13 @@ void add_weight_gradient(const Tensor& x, const Tensor& dy, const Tensor& dweigh
 
 }  // namespace
 
-Variable head_product(const Variable& x, const Variable& weight) {
+Variable head_product(const Variable& x, const Variable& weight, std::optional<DType> output) {
   const Section section("head product");
   const Shape &s = x.shape(), &w = weight.shape();
   check<ShapeError>(s.rank() == 4 && w.rank() == 3 && s[1] == w[0] && s[3] == w[1] && weight.value().is_contiguous() &&
                         (x.value().stride(3) == 1 || s[3] == 1),
                     "head_product: x of shape ", s, " and matrices of shape ", w);
-  const Tensor y({s[0], s[1], s[2], w[2]}, x.value().dtype());
+  const Tensor y({s[0], s[1], s[2], w[2]}, output.value_or(x.value().dtype()));
   y.fill(0);
   add_products(x.value(), weight.value(), false, y);
   return record(

@@ -11,7 +11,7 @@ Variable mix_edges(const Variable& weights, const Variable& values, const std::s
   const Shape heads = values.shape();
   check<ShapeError>(weights.shape()[1] == heads[1], "mix_edges: weights of shape ", weights.shape(),
                     " and values of shape ", heads);
-  const Tensor v = values.value().as(DType::real), y(heads, Real(0));
+  const Tensor v = as_reals(values.value()), y(heads, Real(0));
   add_weighted_sums(*edges, EdgesOfNodes::into(*edges), weights.value(), v, 1, y);
   return record(
       y.reshaped({heads[0], heads[1] * heads[2]}), {weights, values},

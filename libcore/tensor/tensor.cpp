@@ -148,6 +148,19 @@ Tensor Tensor::split(int dimension, Index parts) const {
   return view;
 }
 
+Tensor Tensor::merged(int dimension) const {
+  const int d = shape_.resolve(dimension);
+  check<ShapeError>(d + 1 < rank() && (shape_[d] <= 1 || stride(d) == shape_[d + 1] * stride(d + 1)),
+                    "cannot merge dimension ", d, " of shape ", shape_, " with the next one");
+  std::vector<Index> extents = shape_.extents();
+  extents[static_cast<std::size_t>(d)] *= shape_[d + 1];
+  extents.erase(extents.begin() + d + 1);
+  Tensor view = *this;
+  view.shape_ = Shape(extents);
+  std::copy(strides_.begin() + d + 1, strides_.end(), view.strides_.begin() + d);
+  return view;
+}
+
 Tensor Tensor::swapped(int first, int second) const {
   const int a = shape_.resolve(first), b = shape_.resolve(second);
   Tensor view = *this;

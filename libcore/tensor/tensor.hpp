@@ -60,7 +60,10 @@ class Tensor {
   Tensor reshaped(const Shape& shape) const;                        // needs a contiguous tensor
   Tensor narrowed(int dimension, Index begin, Index length) const;  // [.., n, ..] -> [.., length, ..]
   Tensor split(int dimension, Index parts) const;                   // [.., n, ..] -> [.., parts, n / parts, ..]
-  Tensor swapped(int first, int second) const;                      // exchanges two dimensions
+  // The opposite: [.., a, b, ..] -> [.., a * b, ..], a being the given dimension. Throws ShapeError where the elements
+  // lie otherwise.
+  Tensor merged(int dimension) const;
+  Tensor swapped(int first, int second) const;  // exchanges two dimensions
   // Rows of the last dimension: [a, b, c] -> [a * b, c]; needs a contiguous tensor.
   Tensor as_matrix() const;
 

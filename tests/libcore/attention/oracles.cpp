@@ -11,9 +11,9 @@ namespace heddle::testing {
 
 namespace {
 
-// softmax over the allowed keys of score(j), with the bias of the problem.
+// softmax over the allowed keys of score(j), with the bias of the problem and what it says of pairs.
 template <class Score>
-std::vector<double> softmax(const OracleProblem& p, Index b, Index h, Index i, const Score& score) {
+std::vector<double> softmax_of(const OracleProblem& p, Index b, Index h, Index i, const Score& score) {
   std::vector<double> weights(static_cast<std::size_t>(p.sizes.key_time), 0.0);
   double maximum = -HUGE_VAL, sum = 0;
   const auto biased = [&](Index j) { return score(j) + p.bias.at(p.sizes, p.mask, b, h, i, j); };
@@ -25,6 +25,11 @@ std::vector<double> softmax(const OracleProblem& p, Index b, Index h, Index i, c
   }
   for (double& weight : weights) weight = sum > 0 ? weight / sum : 0;
   return weights;
+}
+
+template <class Score>
+std::vector<double> softmax(const OracleProblem& p, Index b, Index h, Index i, const Score& score) {
+  return softmax_of(p, b, h, i, [&](Index j) { return score(j) + p.term(h, i, j); });
 }
 
 double dot(const double* x, const double* y, Index width) {
@@ -63,11 +68,21 @@ std::vector<double> gaussian_weights(const OracleProblem& p, Index b, Index h, I
 }
 
 std::vector<double> additive_weights(const OracleProblem& p, Index b, Index h, Index i) {
-  const double* v = p.parameters.at("weight").data() + h * p.sizes.head_width;
-  return softmax(p, b, h, i, [&](Index j) {
+  const bool leaky = p.word("activation", "tanh") == "leaky-relu";
+  const auto f = [&](double x) { return leaky ? std::max(x, 0.2 * x) : std::tanh(x); };
+  const Index width = p.sizes.head_width, kv_head = h / (p.sizes.heads / p.sizes.kv_heads);
+  if (p.word("order", "inside") == "outside") {
+    const double* const a = p.parameters.at("query_vector").data() + h * width;
+    const double* const key_vector = p.parameters.at("key_vector").data() + kv_head * width;
+    return softmax_of(p, b, h, i, [&](Index j) {
+      return f(dot(a, p.query_row(b, h, i), width) + dot(key_vector, p.key_row(b, h, j), width) + p.term(h, i, j));
+    });
+  }
+  const double* const v = p.parameters.at("weight").data() + h * width;
+  return softmax_of(p, b, h, i, [&](Index j) {
     double sum = 0;
-    for (Index c = 0; c < p.sizes.head_width; ++c) {
-      sum += v[c] * std::tanh(p.query_row(b, h, i)[c] + p.key_row(b, h, j)[c]);
+    for (Index c = 0; c < width; ++c) {
+      sum += v[c] * f(p.query_row(b, h, i)[c] + p.key_row(b, h, j)[c] + p.term(h, i, j, c));
     }
     return sum;
   });
@@ -169,7 +184,10 @@ const std::map<std::string, VariantOracle>& oracles() {
          "performer:features=24,kernel=trigonometric", "performer:features=9,kernel=relu,epsilon=0.2",
          "performer:features=5,epsilon=0.01,redraw=10"},
         performer_weights}},
-      {"additive", {{"additive"}, additive_weights}},
+      {"additive",
+       {{"additive", "additive:activation=leaky-relu", "additive:order=outside",
+         "additive:order=outside,activation=leaky-relu"},
+        additive_weights}},
       {"bilinear", {{"bilinear", "bilinear:scale=0.3"}, bilinear_weights}},
       {"basic", {{"basic"}, basic_weights}},
   };

@@ -31,6 +31,8 @@ struct OracleProblem {
   std::vector<double> query{}, key{}, value{};
   std::map<std::string, std::vector<double>> parameters{};  // by name, without "layer/"
   std::string site = "layer/features";                      // where random vectors are drawn
+  std::vector<double> terms{};                              // [query_time, key_time, heads, term_width]; empty: none
+  Index term_width = 1;
 
   // Settings of the text.
   std::map<std::string, std::string> settings = settings_of(text);
@@ -49,6 +51,10 @@ struct OracleProblem {
   const double* key_row(Index b, Index h, Index j) const {
     const Index kv_head = h / (sizes.heads / sizes.kv_heads);
     return key.data() + ((b * sizes.kv_heads + kv_head) * sizes.key_time + j) * sizes.head_width;
+  }
+  double term(Index h, Index i, Index j, Index c = 0) const {
+    const Index at = ((i * sizes.key_time + j) * sizes.heads + h) * term_width + c;
+    return terms.empty() ? 0 : terms[static_cast<std::size_t>(at)];
   }
 };
 

@@ -139,3 +139,18 @@ TEST_CASE("arithmetic: shapes that do not fit are refused") {
   CHECK_THROWS_AS(ops::multiply(a, b), ShapeError);
   CHECK_THROWS_AS(ops::multiply(a, turned), ShapeError);
 }
+
+TEST_CASE("scale: a learned factor, its gradient and that of what it multiplies") {
+  const Operation operation = [](const auto& in) { return ops::scale(in[0], in[1]); };
+  const Oracle oracle = [](const auto& in) {
+    std::vector<double> y = in[0];
+    for (double& value : y) value *= in[1][0];
+    return y;
+  };
+  for (const Index rows : {3, 3001}) {
+    const std::vector<Tensor> inputs{normal_tensor({rows, 7}, 1), normal_tensor({1}, 2)};
+    check_operation(operation, inputs);
+    check_oracle(operation, oracle, inputs);
+  }
+  CHECK_THROWS_AS(ops::scale(Variable(normal_tensor({2}, 1)), Variable(normal_tensor({2}, 1))), ShapeError);
+}

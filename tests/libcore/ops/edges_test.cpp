@@ -165,7 +165,7 @@ TEST_CASE("head_dots: gradients and oracle") {
       }
       return y;
     };
-    const std::vector<Tensor> inputs{normal_tensor({rows, heads * width}, 1), normal_tensor({heads, width}, 2)};
+    const std::vector<Tensor> inputs{normal_tensor({rows, heads, width}, 1), normal_tensor({heads, width}, 2)};
     check_operation(operation, inputs);
     if (rows < 100) check_oracle(operation, oracle, inputs);
     check_halves(operation, inputs);
@@ -252,5 +252,5 @@ TEST_CASE("edge operations: shapes that do not fit are refused") {
   CHECK_THROWS_AS(ops::edge_sums({.edge = more}, edges), ShapeError);
   CHECK_THROWS_AS(ops::reduce_edges(more, edges, Reduction::sum), ShapeError);
   CHECK_THROWS_AS(ops::reduce_parts(scores, {0, 5, 2}, Reduction::sum), ShapeError);
-  CHECK_THROWS_AS(ops::head_dots(scores, Variable(Tensor({3, 1}, 1))), ShapeError);
+  CHECK_THROWS_AS(ops::head_dots(nodes, Variable(Tensor({3, 2}, 1))), ShapeError);
 }

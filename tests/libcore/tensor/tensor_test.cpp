@@ -45,6 +45,11 @@ TEST_CASE("tensor: views share elements and keep their order") {
   const Tensor heads = t.split(-1, 4).swapped(1, 2);  // [2, 4, 3, 2]
   CHECK(heads.shape() == Shape{2, 4, 3, 2});
   CHECK(heads.narrowed(0, 1, 1).narrowed(1, 2, 1).elements() == std::vector<Real>{28, 29, 36, 37, 44, 45});
+  CHECK(t.split(-1, 4).merged(2).elements() == t.elements());
+  CHECK(t.split(-1, 4).merged(0).shape() == Shape{6, 4, 2});
+  CHECK(t.narrowed(1, 0, 1).merged(1).shape() == Shape{2, 8});
+  CHECK_THROWS_AS(t.narrowed(1, 0, 2).merged(0), ShapeError);
+  CHECK_THROWS_AS(heads.merged(1), ShapeError);
   heads.fill(1);
   CHECK(t.elements() == std::vector<Real>(48, 1));
   CHECK_THROWS_AS(heads.reshaped({48}), ShapeError);
