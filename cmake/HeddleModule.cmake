@@ -40,9 +40,9 @@ endif()
 
 # heddle_precompile(TARGET HEADER): the target's sources begin with the header. The first target with it, and with a level
 # of optimisation, compiles it; the others, which must be compiled with the same options and at least its definitions, use
-# the result.
-# GCC 12 then takes lengths of strings for negative where it optimises most, as it does in -Wrestrict above; builds
-# without precompiled headers have these warnings.
+# the result. At another level GCC 12 may crash on it.
+# With precompiled headers GCC 12 takes lengths of strings for negative where it optimises most, as it does in -Wrestrict
+# above; builds without precompiled headers have these warnings.
 function(heddle_precompile target header)
   get_property(level TARGET ${target} PROPERTY HEDDLE_OPTIMIZE)
   if(NOT level AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -76,8 +76,11 @@ function(heddle_module_variant target name definitions)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS;LINK")
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
-    if(NOT name MATCHES "^(tensor|ops)$")  # kernels, whose time is the optimiser's
+    if(NOT name MATCHES "^(tensor|ops)$")
       heddle_group(${target})
+    elseif(target MATCHES "_f64$")  # kernels, but not as users run them: in the groups of the folder's CMakeLists.txt
+      heddle_group(${target})
+      set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
     endif()
     set(scope PUBLIC)
   else()
