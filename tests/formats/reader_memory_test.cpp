@@ -28,6 +28,9 @@ constexpr std::size_t file_bytes = std::size_t{1} << 20;
 std::string repeated(const std::string& part, const std::string& before = "", const std::string& behind = "",
                      std::size_t bytes = file_bytes) {
   std::string text = before;
+  text.reserve(bytes + part.size() + behind.size());
+  const bool is_numbered = part.find('#') != std::string::npos;
+  while (!is_numbered && text.size() < bytes) text += part;
   for (std::size_t number = 0; text.size() < bytes; ++number) {
     std::string one = part;
     for (std::size_t at = 0; (at = one.find('#', at)) != std::string::npos;) {
