@@ -72,6 +72,7 @@ TEST_CASE("regression: NaN anywhere makes every metric NaN, also beside constant
     for (const Numbers& gold : {Numbers{1, 2, 3}, Numbers{2, 2, 2}}) {
       CHECK(std::isnan(mean_squared_error(gold, predicted)));
       CHECK(std::isnan(pearson(gold, predicted)));
+      CHECK(std::isnan(pearson(predicted, gold)));
       CHECK(std::isnan(spearman(gold, predicted)));
       CHECK(std::isnan(spearman(predicted, gold)));
     }

@@ -60,6 +60,8 @@ TEST_CASE("answers: exact match and token F1, the best of the gold answers") {
   // Words count as often as they come.
   CHECK(score_answer("x x x y", Strings{"x x z"}).token_f1 == doctest::Approx(2.0 * 2 / (4 + 3)));
   CHECK(score_answer("x", Strings{"y"}).token_f1 == 0);
+  // In any order.
+  CHECK(score_answer("dog red", Strings{"red cat dog"}).token_f1 == doctest::Approx(2.0 * 2 / (2 + 3)));
 }
 
 TEST_CASE("answers: no answer is matched by none alone") {

@@ -42,6 +42,8 @@ TEST_CASE("weat: effect size and p of sets small enough to count by hand") {
   const std::vector<double> same{0.1, 0.1, 0.1};
   CHECK(weat(same, same, {}).effect_size == 0);
   CHECK(weat(same, same, {}).p == 1);
+  const std::vector<double> zeros{0, 0};  // whose deviations are exactly 0
+  CHECK(weat(zeros, zeros, {}).effect_size == 0);
 }
 
 TEST_CASE("weat: equal sums count whatever the order of adding") {
