@@ -126,6 +126,12 @@ TEST_CASE("grouped parts: copies together, each label where it can be in every p
       }
     }
   }
+  // A part without a share gets nothing, not even of the first label.
+  std::vector<Unit> alike;
+  for (std::uint64_t key = 0; key < 40; ++key) alike.push_back({.key = key * 7919});
+  const std::vector<Index> dealt = grouped_parts(alike, std::vector<Index>{0, 1, 1}, 1);
+  CHECK(std::ranges::count(dealt, 0) == 0);
+  CHECK(std::ranges::count(dealt, 1) == 20);
   // A unit's size counts: what each half has of it differs by one unit at most.
   std::vector<Unit> sizes;
   for (Index i = 0; i < 400; ++i) sizes.push_back({.key = static_cast<std::uint64_t>(i), .size = 1 + i * i % 40});

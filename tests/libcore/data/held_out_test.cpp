@@ -51,17 +51,17 @@ class NumberedDocuments : public TokenSource {
   std::vector<Index> lengths_;
 };
 
-// Four long documents, which differ in their last token alone.
+// Four long documents, which differ in one token alone.
 class AlikeDocuments : public TokensInMemory {
  public:
   static constexpr Index length = (Index{1} << 16) + 1;
-  AlikeDocuments() : TokensInMemory(alike(), 100) {}
+  explicit AlikeDocuments(Index differing) : TokensInMemory(alike(differing), 100) {}
   std::vector<Index> document_lengths() const override { return std::vector<Index>(4, length); }
 
  private:
-  static std::vector<TokenId> alike() {
+  static std::vector<TokenId> alike(Index differing) {
     std::vector<TokenId> ids(4 * length, 7);
-    for (TokenId i = 0; i < 4; ++i) ids[static_cast<std::size_t>((i + 1) * length - 1)] = i;
+    for (TokenId i = 0; i < 4; ++i) ids[static_cast<std::size_t>(i * length + differing)] = i;
     return ids;
   }
 };
@@ -158,6 +158,11 @@ TEST_CASE("tokens of ranges: read across ranges from anywhere") {
   ranges.read(2, ids);
   CHECK(ids == std::vector<TokenId>{12, 20, 90, 91});
   CHECK_THROWS_AS(ranges.read(5, ids), DataError);
+  const NumberedDocuments three({15, 80, 5});
+  const TokensOfRanges of_three(three, {{10, 13}, {20, 21}, {96, 99}});
+  std::vector<Index> documents;
+  for (Index place = 0; place < of_three.size(); ++place) documents.push_back(of_three.document_at(place));
+  CHECK(documents == std::vector<Index>{0, 0, 0, 1, 2, 2, 2});
 }
 
 TEST_CASE("held out: by hand, copies count as often as they are there") {
@@ -169,10 +174,13 @@ TEST_CASE("held out: by hand, copies count as often as they are there") {
   for (std::size_t i = 0; i < units.size(); ++i) CHECK(held[i] == (units[i].key == 0));
 }
 
-TEST_CASE("held-out tokens: documents are compared to their ends") {
-  const AlikeDocuments source;
-  const HeldOutTokens split = hold_out_tokens(source, {300'000});
-  REQUIRE(split.valid.size() == 1);
-  CHECK(split.valid[0].first % AlikeDocuments::length == 0);
-  CHECK(split.valid[0].second - split.valid[0].first == AlikeDocuments::length);
+TEST_CASE("held-out tokens: documents are compared from their first token to their last") {
+  for (const Index differing : {Index{0}, AlikeDocuments::length - 1}) {
+    CAPTURE(differing);
+    const AlikeDocuments source(differing);
+    const HeldOutTokens split = hold_out_tokens(source, {300'000});
+    REQUIRE(split.valid.size() == 1);
+    CHECK(split.valid[0].first % AlikeDocuments::length == 0);
+    CHECK(split.valid[0].second - split.valid[0].first == AlikeDocuments::length);
+  }
 }

@@ -50,6 +50,8 @@ TEST_CASE("label set: unknown labels are named with what is known") {
   const LabelSet labels({"ham", "spam"});
   CHECK_THROWS_WITH_AS(label_ids(labelled({"ham", "spma"}), labels, "test.tsv"),
                        "test.tsv:2: unknown label 'spma'; the model has ham, spam; did you mean 'spam'?", DataError);
+  CHECK(labels.unknown("hat", "f", 2).ends_with("; did you mean 'ham'?"));
+  CHECK(labels.unknown("ha", "f", 2).ends_with("; the model has ham, spam"));
   std::vector<std::string> many;
   for (int i = 0; i < 30; ++i) many.push_back(std::to_string(100 + i));
   try {

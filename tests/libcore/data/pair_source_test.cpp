@@ -189,6 +189,17 @@ TEST_CASE("pairs: a batch of tokens counts the longer side of its longest pair, 
   CHECK(groups.longest() == 13);
 }
 
+TEST_CASE("pairs: the source of the pair with the shortest target counts too") {
+  const PairsInMemory pairs = pairs_of_lengths({{9, 1}, {1, 2}});  // 10 and 2 tokens beside 3 and 4
+  const auto groups = [&](Index tokens) {
+    return PairGroups(pairs, few_frames,
+                      {.batch_size = 1, .options = {.batch_tokens = tokens}, .max_source = 100, .max_target = 100}, 0)
+        .groups_per_epoch();
+  };
+  CHECK(groups(19) == 2);
+  CHECK(groups(20) == 1);
+}
+
 TEST_CASE("pairs: one that is too long on either side is left out, and means are of the others, with their frames") {
   const PairsInMemory pairs = pairs_of_lengths({{1, 2}, {4, 1}, {3, 3}, {1, 4}, {3, 1}});
   const PairGroups groups(pairs, few_frames,
