@@ -27,3 +27,20 @@ TEST_CASE("blank text: a target lists what each of its marks stands for, the fir
   CHECK(text.listed_by(Tokens{0, 5, 1, 5, 3}) == Contents{Tokens{1}, std::nullopt, std::nullopt});
   CHECK(text.filled(text.listed_by(Tokens{4, 0, 5, 2, 4, 3})) == "acbac<extra_id_2>d");
 }
+
+TEST_CASE("blank text: pieces of wordpiece begin words, also at the beginning of a text, or continue them") {
+  text::TokenizerModel model;
+  model.kind = text::TokenizerKind::wordpiece;
+  model.pieces = {"[UNK]", "a", "##b", "[MASK]"};
+  model.special_tokens = {0, 3};
+  const text::Tokenizer tokenizer(model);
+  const auto filled = [&](const char* text, TokenId id) {
+    const BlankText blank(tokenizer, text, {{3, BlankMark::Of::words}});
+    return blank.filled({std::vector<TokenId>{id}});
+  };
+  CHECK(filled("[MASK] c", 1) == "a c");
+  CHECK(filled("c [MASK] c", 1) == "c a c");
+  CHECK(filled("c [MASK] c", 2) == "cb c");
+  CHECK(filled("c[MASK]c", 2) == "cbc");
+  CHECK(filled("c [MASK] c", 0) == "c [UNK] c");
+}
