@@ -298,6 +298,13 @@ TEST_CASE("translate: fine-tuning goes on with pairs as text, and an encoder's v
   write_file(corpus.path("bad.tsv"), "a b\tb a\nno tab\n");
   corpus.refused({"finetune --from model.h5 --task translate --train bad.tsv -o x.h5",
                   "bad.tsv:2: the number of columns is 1, not 2; a line is SOURCE, tab, TARGET", 1});
+  corpus.must(
+      "tokenize -q --train --model char -o letters.h5 train.src && "
+      "tokenize -q -t letters.h5 --pairs -o spelled.h5 valid.src valid.tgt");
+  for (const std::string files : {"spelled.h5", "pairs.h5,spelled.h5", "pairs.h5 --valid spelled.h5"}) {
+    corpus.refused(
+        {"finetune --from model.h5 --task translate -o x.h5 --train " + files, "does not match the model's", 1});
+  }
 }
 
 TEST_CASE("translate: fine-tuning reads pairs in every form of table, several files as one, and holds out a part") {

@@ -125,3 +125,14 @@ TEST_CASE("predict: answers of all windows compete; no answer scores as in the w
   CHECK(turned[0][0].null_score == 0.75 - 6.5);
   CHECK(turned[0][1].null_score == 0.75 - 5);
 }
+
+TEST_CASE("predict: answers that begin at one token and end at several are different ones") {
+  const TwoWindows text;
+  std::vector<TaskOutput> outputs(1);
+  outputs[0].start = {0, 0, 0, 4, 0, 0, 0};
+  outputs[0].end = {0, 0, 0, 1, 3, 2, 0};
+  const auto found = found_answers(text.questions, std::vector{text.windows[0]}, outputs, {.longest = 3, .count = 3});
+  std::vector<std::pair<std::size_t, std::size_t>> places;
+  for (const FoundAnswer& answer : found.at(0)) places.emplace_back(answer.place.begin, answer.place.end);
+  CHECK(places == std::vector<std::pair<std::size_t, std::size_t>>{{0, 2}, {0, 3}, {0, 1}});
+}
