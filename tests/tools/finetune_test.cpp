@@ -42,6 +42,7 @@ TEST_CASE("finetune: Coupled Adam is AdamW, and says so, unless tokens are predi
   corpus.must(command + "text-adamw.h5" + with_text);
   CHECK_FALSE(contains(corpus.must(command + "text-coupled.h5" + coupled + with_text).err, note));
   CHECK(corpus.weights("text-coupled.h5") != corpus.weights("text-adamw.h5"));
+  CHECK(corpus.weights("text-adamw.h5") != corpus.weights("adamw.h5"));
 }
 
 TEST_CASE("finetune: few examples are read up to twenty times, text without labels four times") {

@@ -115,6 +115,12 @@ TEST_CASE("translate: targets that just fit the context are scored to their ends
   const Outcome refused = score("a b c d e a b c");
   CHECK(refused.status == 1);
   CHECK(contains(refused.err, "the text has 8 tokens, more than the 7 that fit the context"));
+  // A source has the token that ends it.
+  const auto of_source = [&](const std::string& source) {
+    return corpus.run("printf '" + source + "\ta\n' | generate -q short.h5 --score --jsonl");
+  };
+  CHECK(of_source("a b c d e a b").status == 0);
+  CHECK(contains(of_source("a b c d e a b c").err, "the text has 8 tokens, more than the 7 that fit the context"));
   json cut = parse_json(score("a b c d e a b c", "--overlong truncate").out);
   cut["text"] = "a b c d e a b";
   CHECK(cut == parse_json(whole.out));
