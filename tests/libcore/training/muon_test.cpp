@@ -94,5 +94,7 @@ TEST_CASE("muon: a step's size does not depend on the gradient's, and matrices h
 TEST_CASE("muon: without matrices it says that it is AdamW") {
   Parameters parameters(1);
   Scope(parameters, "toy").parameter("bias", {3}, Initializer::ones(), Decay::no);
+  Scope(parameters, "toy").parameter("kernel", {2, 3, 3}, Initializer::ones(), Decay::yes);
+  Scope(parameters, "toy").parameter("scale", {3}, Initializer::ones(), Decay::yes);
   CHECK(OptimizerChoice::from("muon")->make(parameters)->note().find("adamw") != std::string::npos);
 }
