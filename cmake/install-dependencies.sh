@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   g++ cmake make
   libopenblas-dev libhdf5-dev libboost-program-options-dev libboost-serialization-dev
-  nlohmann-json3-dev libxxhash-dev libutf8proc-dev zlib1g-dev libfmt-dev libcairo2-dev libpango1.0-dev pkg-config
+  librdkit-dev nlohmann-json3-dev libxxhash-dev libutf8proc-dev zlib1g-dev libfmt-dev libcairo2-dev libpango1.0-dev pkg-config
   doctest-dev hdf5-tools scdoc
 )
 

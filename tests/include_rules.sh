@@ -35,6 +35,8 @@ declare -A sees_of_formats=(
   [sentencepiece]="files hdf5 json archives"
   [gguf]="files hdf5 json archives"
   [labelled]="files hdf5 json archives"
+  [graphs]="files hdf5 json archives labelled"
+  [chemical]="files hdf5 json archives"
   [huggingface]="files hdf5 json archives heddle sentencepiece"
 )
 
@@ -131,6 +133,10 @@ check() {
   done
   refuse "only formats/hdf5 includes HDF5" \
     '#include *[<"]hdf5' formats tools -- '^formats/hdf5/'
+  refuse "only formats/chemical includes RDKit" '#include *<(GraphMol|RDGeneral|rdkit)/' \
+    libcore formats tools -- '^formats/chemical/'
+  refuse "only convert reads molecules" '#include *"formats/chemical/' formats tools \
+    -- '^(formats/chemical|tools/convert)/'
   refuse "headers are named by their path in the repository" '#include *"(\.|[^/"]*")' libcore formats tools
   refuse "only libcore/tensor/blas.cpp includes BLAS or oneDNN" '#include *[<"](cblas|openblas|dnnl|oneapi/dnnl)' \
     libcore formats tools -- '^libcore/tensor/blas\.cpp:'
@@ -210,6 +216,10 @@ self_test() {
   plant formats/heddle/a.cpp '#include "formats/huggingface/load_tokenizer.hpp"'
   plant formats/sentencepiece/a.cpp '#include "formats/huggingface/piece_list.hpp"'
   plant formats/labelled/a.cpp '#include "formats/heddle/file.hpp"'
+  plant formats/labelled/a.cpp '#include "formats/graphs/tu_folder.hpp"'
+  plant formats/chemical/a.cpp '#include "formats/labelled/csv.hpp"'
+  plant formats/heddle/a.cpp '#include <GraphMol/RWMol.h>'
+  plant tools/a.cpp '#include "formats/chemical/smiles.hpp"'
   plant tools/a.cpp 'const models::Decoder model(config, 1);'
   plant libcore/text/a.cpp 'model.as<models::Lstm>();'
   plant libcore/models/a.cpp 'class Other : public Lstm {};'

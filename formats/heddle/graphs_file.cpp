@@ -216,6 +216,10 @@ std::vector<data::SplitSide> GraphsFile::sides(Index number) const {
   return sides(number, nodes_of(number));
 }
 
+std::string GraphsFile::group(Index number) const {
+  return columns_->groups ? columns_->groups->text(number) : "";
+}
+
 data::GraphRecord GraphsFile::record(Index number) const {
   const Range nodes = nodes_of(number), edges = edges_of(number);
   data::GraphRecord record;
@@ -229,7 +233,7 @@ data::GraphRecord GraphsFile::record(Index number) const {
   }
   record.positions = rows_or_none<float>(columns_->positions, nodes.first, nodes.count());
   if (!record.positions.empty() && std::isnan(record.positions.front())) record.positions.clear();
-  if (columns_->groups) record.group = columns_->groups->text(number);
+  record.group = group(number);
   if (columns_->fragments) record.fragments = columns_->fragments->list(number);
   record.sides = sides(number, nodes);
   data::check_record(record, schema_, targets_, place(number));

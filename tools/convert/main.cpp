@@ -1,5 +1,5 @@
 // convert: converts models and tokenizers between formats: weights with other dtypes, Hugging Face's directories and
-// tokenizer.json, from and to; splits labelled files.
+// tokenizer.json, from and to; makes graphs files; splits labelled files and graphs.
 #include <filesystem>
 
 #include "formats/heddle/task_file.hpp"
@@ -14,6 +14,7 @@
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
+#include "tools/convert/graphs.hpp"
 #include "tools/convert/model_conversion.hpp"
 #include "tools/convert/peft.hpp"
 #include "tools/convert/split.hpp"
@@ -27,6 +28,7 @@ struct ConvertOptions {
   std::string output, base;
   bool average = false, merge = false;
   WeightType dtype = WeightType::keep;
+  GraphOptions graphs;
   SplitOptions split;
 
   template <class Self, class Visitor>
@@ -52,21 +54,26 @@ struct ConvertOptions {
     visitor(
         Field("dtype", "data type of the stored matrices; keep does not change them").formerly("weights").essential(),
         self.dtype);
+    visitor(Field("graphs_and_molecules", "Graphs and molecules"), self.graphs);
     SplitOptions::visit(self.split, visitor);
   }
 };
 
 const cli::About about{
     .name = "convert",
-    .summary = "Converts models and tokenizers between formats, and splits labelled data.",
+    .summary = "Converts models and tokenizers between formats, makes files of graphs, and splits labelled data.",
     .synopsis = {"MODEL --dtype f32|bf16|int8 -o FILE", "DIR [--dtype f32|bf16|int8] -o FILE",
                  "MODEL [--dtype f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
                  "ADAPTER --merge [--base MODEL] -o FILE", "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json",
-                 "TOKENIZER -o FILE", "LABELLED --split TRAIN,VALID,TEST -o DIR/"},
-    .operands = {{"MODEL",
-                  "model file, directory with config.json, adapter of PEFT's (a directory with adapter_config.json), "
-                  "or a tokenizer as tokenize -t takes it; with --split a labelled file",
-                  1, cli::any_number}}};
+                 "TOKENIZER -o FILE", "TU -o FILE", "--nodes TABLE --edges TABLE -o FILE",
+                 "TABLE --smiles COLUMN --label-column COLUMN [--split scaffold] -o FILE|DIR/",
+                 "LABELLED|GRAPHS --split TRAIN,VALID,TEST -o DIR/"},
+    .operands = {
+        {"MODEL",
+         "model file, directory with config.json, adapter of PEFT's (a directory with adapter_config.json), "
+         "a tokenizer as tokenize -t takes it, a folder of graphs as TU Dortmund publishes them, or a table of "
+         "molecules; with --split a labelled file or graphs",
+         0, cli::any_number}}};
 
 bool makes_json(const ConvertOptions& options) {
   return std::filesystem::path(options.output).extension() == ".json";
@@ -74,9 +81,6 @@ bool makes_json(const ConvertOptions& options) {
 
 void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs,
                  const cli::Arguments& arguments) {
-  check<UsageError>(!options.output.empty(), "-o FILE is missing: the file to write");
-  check<UsageError>(options.output != "-", "the result cannot go to standard output; name a file with -o");
-  cli::protect_inputs({options.base}, {options.output}, arguments);
   check<UsageError>(options.average == (inputs.size() > 1) || arguments.given("split"),
                     options.average ? "--average takes at least two models"
                                     : "one file at a time; --average makes "
@@ -132,9 +136,22 @@ void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& op
                             grouped(tokenizer.vocab_size()), " pieces"));
 }
 
+void check_output(const ConvertOptions& options, const std::vector<std::string>& inputs,
+                  const cli::Arguments& arguments) {
+  check<UsageError>(!options.output.empty(), "-o FILE is missing: the file to write");
+  check<UsageError>(options.output != "-", "the result cannot go to standard output; name a file with -o");
+  check<UsageError>(!inputs.empty() || !options.graphs.nodes.empty(), "MODEL is missing: what to convert");
+  cli::protect_inputs({options.base, options.graphs.nodes, options.graphs.edges, options.graphs.graphs},
+                      {options.output}, arguments);
+}
+
 void convert(cli::Arguments& arguments) {
   const auto options = arguments.read<ConvertOptions>();
   const std::vector<std::string>& inputs = arguments.operands("MODEL");
+  check_output(options, inputs, arguments);
+  if (is_about_graphs(options.graphs, inputs)) {
+    return convert_graphs(inputs, options.output, options.graphs, options.split, arguments);
+  }
   const std::string& input = inputs.front();
   check_usage(options, inputs, arguments);
   if (arguments.given("split")) {

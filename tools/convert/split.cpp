@@ -27,8 +27,6 @@ namespace {
 using formats::LabelledFormat;
 using models::Task;
 
-constexpr std::array<const char*, 3> part_names{"train", "valid", "test"};
-
 // Whether the first line is an object with this member. Another line is for the reader of the format to refuse.
 bool first_object_has(std::string_view content, const std::string& name) {
   try {
@@ -149,7 +147,7 @@ class Splitter {
   }
 
   void set_labels() {
-    if (task_ == Task::span) return;
+    if (task_ == Task::span || options_.shares.by == SplitBy::random) return;
     check<DataError>(labels_.size() >= 2, data_.file, ": all examples have the label ",
                      shown(labels_.size() == 0 ? "" : labels_.name(0)),
                      "; a split by class needs two (--label-column names the column of the labels)");
@@ -207,8 +205,7 @@ class Splitter {
     const std::string found =
         concatenate(data_.file, ": ", counted(static_cast<Index>(all), "class has", "classes have"),
                     " fewer different texts than the ", parts, " parts: ", join(rare), all > most ? ", …" : "");
-    check<DataError>(options_.rare == RareClasses::train, found,
-                     "; give more examples, or put such classes into train alone (--rare train)");
+    check<DataError>(options_.rare == RareClasses::train, found, rare_advice);
     arguments_.say(found + "; they are in train alone");
   }
 
@@ -396,12 +393,18 @@ void check_parts(const TaskData& data, const std::vector<Index>& shares, const s
 }  // namespace
 
 std::string Shares::text() const {
-  return *this == Shares() ? "none" : concatenate(sizes[0], ",", sizes[1], ",", sizes[2]);
+  if (*this == Shares()) return "none";
+  return concatenate(by == SplitBy::automatic ? "" : to_text(by) + ":", sizes[0], ",", sizes[1], ",", sizes[2]);
 }
 
 Shares Shares::from_text(std::string_view text) {
   if (text == "none") return {};
   std::vector<Index> sizes;
+  const std::size_t colon = text.find(':');
+  const bool is_kind = colon != text.npos || std::ranges::count(names_of<SplitBy>(), text) > 0;
+  const auto by = is_kind ? heddle::from_text<SplitBy>(text.substr(0, colon)) : SplitBy::automatic;
+  if (is_kind && colon == text.npos) return {by, {80, 10, 10}};
+  if (is_kind) text.remove_prefix(colon + 1);
   for (const std::string& word : split(std::string(text), ',')) {
     Index size = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
@@ -414,12 +417,14 @@ Shares Shares::from_text(std::string_view text) {
                     "; write --split 80,10,10, 90,10,0 where a test set is there, or 80,0,20 for no validation");
   check<UsageError>(sizes[0] > 0 && sizes[1] + sizes[2] > 0,
                     "train and one of the others need a size above 0; write --split 80,10,10");
-  return {sizes};
+  return {by, sizes};
 }
 
 void split_labelled(const std::string& path, const std::string& output, const SplitOptions& options,
                     const cli::Arguments& arguments) {
   const std::vector<Index>& shares = options.shares.sizes;
+  check<UsageError>(options.shares.by != SplitBy::scaffold, "--split scaffold is for molecules, not for labelled ",
+                    "texts; --smiles COLUMN says which column of a table has SMILES");
   cli::Input source = arguments.open_text(path);
   std::string content = cli::read_all(source);
   if (formats::has_lone_returns(content)) std::ranges::replace(content, '\r', '\n');

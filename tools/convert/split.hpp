@@ -1,6 +1,7 @@
 // Splits a labelled file into files to train on, to validate and to test with.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,25 @@ struct Names<RareClasses> {
                                                                       {RareClasses::train, "train"}};
 };
 
+// What the parts of a split have in equal proportions, or do not share; automatic: classes, where there are some.
+enum class SplitBy { automatic, classes, random, scaffold };
+template <>
+struct Names<SplitBy> {
+  static constexpr std::pair<SplitBy, std::string_view> list[] = {{SplitBy::automatic, "auto"},
+                                                                  {SplitBy::classes, "class"},
+                                                                  {SplitBy::random, "random"},
+                                                                  {SplitBy::scaffold, "scaffold"}};
+};
+
+inline constexpr std::array<const char*, 3> part_names{"train", "valid", "test"};
+
 // The sizes of train, valid and test, in any unit; all 0: no split.
 struct Shares {
+  SplitBy by = SplitBy::automatic;
   std::vector<Index> sizes{0, 0, 0};
 
-  // "80,10,10", or "none". from_text throws UsageError for other texts.
+  // "80,10,10", "scaffold:80,10,10", of which either may be left out, or "none". from_text throws UsageError for other
+  // texts.
   std::string text() const;
   static Shares from_text(std::string_view text);
 
@@ -38,18 +53,22 @@ struct SplitOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("split",
-                  "split a labelled file into train, valid and test in the directory of the output: their sizes, such "
-                  "as 80,10,10; a size of 0 makes no file")
-                .takes("TRAIN,VALID,TEST|none")
+                  "split a labelled file or graphs into train, valid and test in the directory of the output: their "
+                  "sizes, such as 80,10,10; a size of 0 makes no file. class: and random: before the sizes, or alone, "
+                  "say how; scaffold: puts molecules with one scaffold into one part, the largest groups into train")
+                .takes("[class|random|scaffold:]TRAIN,VALID,TEST|none")
                 .essential(),
             self.shares);
     visitor(
-        Field("rare", "classes with fewer texts than there are parts: report an error, or put them into train alone")
+        Field("rare", "classes with fewer examples than there are parts: report an error, or put them into train alone")
             .needs({"split"}),
         self.rare);
-    visitor(Field("input", "Labelled files, with --split"), self.input);
+    visitor(Field("input", "Labelled files, with --split; tables of graphs and molecules"), self.input);
   }
 };
+
+// "; give more examples, …" where classes have fewer examples than there are parts.
+inline constexpr const char* rare_advice = "; give more examples, or put such classes into train alone (--rare train)";
 
 // Writes DIR/train, DIR/valid and DIR/test with the ending of the input's format, and with its bytes: rows, lines or
 // sentences as they were, a header in each; of SQuAD its paragraphs. Parts have the classes in the same proportions

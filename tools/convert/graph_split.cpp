@@ -1,0 +1,134 @@
+#include "tools/convert/graph_split.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "libcore/data/folds.hpp"
+#include "libcore/data/held_out.hpp"
+
+namespace heddle {
+
+namespace {
+
+bool has_classes(const data::GraphTargets& targets) {
+  return targets.level == data::GraphLevel::graph && targets.columns.size() == 1 &&
+         !targets.columns.front().classes.empty();
+}
+
+std::uint64_t key_of(const data::GraphRecord& record) {
+  data::ContentKey key;
+  for (const std::uint32_t fragment : record.fragments) key.add(fragment);
+  if (!record.fragments.empty()) return key.value();
+  for (const auto& numbers : {record.graph.rows, record.graph.sources}) {
+    for (const Index number : numbers) key.add(static_cast<std::uint64_t>(number));
+  }
+  for (const data::Features* features : {&record.graph.node_features, &record.graph.edge_features}) {
+    for (const std::int32_t kind : features->categories) key.add(static_cast<std::uint64_t>(kind));
+    for (const float number : features->numbers) key.add(std::bit_cast<std::uint32_t>(number));
+  }
+  return key.value();
+}
+
+// By class, where the graphs have one, or at random. A graph whose class is not known counts as one of another class.
+std::vector<data::Unit> units_of_graphs(const formats::GraphsFile& file, bool by_class) {
+  std::vector<data::Unit> units;
+  std::map<std::uint64_t, Index> labels;
+  for (Index i = 0; i < file.size(); ++i) {
+    const data::GraphRecord record = file.record(i);
+    const bool is_known = by_class && !std::isnan(record.targets.front());
+    const Index label = is_known ? static_cast<Index>(record.targets.front()) + 1 : 0;
+    units.push_back({.key = key_of(record), .label = label});
+    const auto [known, is_new] = labels.emplace(units.back().key, label);
+    known->second = std::min(known->second, label);
+  }
+  for (data::Unit& unit : units) unit.label = labels[unit.key];
+  return units;
+}
+
+void check_rare_graphs(const std::vector<data::Unit>& units, const data::TargetColumn& column,
+                       const SplitOptions& options, const std::string& name) {
+  const auto parts =
+      static_cast<std::size_t>(std::ranges::count_if(options.shares.sizes, [](Index share) { return share > 0; }));
+  std::map<Index, std::set<std::uint64_t>> keys;
+  for (const data::Unit& unit : units) keys[unit.label].insert(unit.key);
+  std::vector<std::string> rare;
+  for (const auto& [label, different] : keys) {
+    if (label == 0 || different.size() >= parts) continue;
+    rare.push_back(concatenate("'", column.classes[static_cast<std::size_t>(label) - 1], "' (", different.size(), ")"));
+  }
+  check<DataError>(rare.empty() || options.rare == RareClasses::train, name, ": ",
+                   counted(static_cast<Index>(rare.size()), "class has", "classes have"),
+                   " fewer different graphs than the ", parts, " parts: ", join_first(rare, 5), rare_advice);
+}
+
+std::vector<Index> scaffold_parts(const formats::GraphsFile& file, const std::vector<Index>& shares,
+                                  const std::string& name) {
+  check<DataError>(file.has_groups(), name, ": the graphs have no scaffolds; those of molecules with rings do, that ",
+                   "convert --smiles makes");
+  std::map<std::string, std::vector<Index>> groups;
+  for (Index i = 0; i < file.size(); ++i) groups[file.group(i)].push_back(i);
+  std::vector<const std::vector<Index>*> order;
+  for (const auto& [scaffold, members] : groups) order.push_back(&members);
+  std::ranges::sort(order, [](const auto* a, const auto* b) {
+    return std::pair(a->size(), a->front()) > std::pair(b->size(), b->front());
+  });
+  const auto total = static_cast<double>(std::accumulate(shares.begin(), shares.end(), Index{0}));
+  const auto all = static_cast<double>(file.size());
+  const double train = all * static_cast<double>(shares[0]) / total,
+               train_and_valid = all * static_cast<double>(shares[0] + shares[1]) / total;
+  std::vector<Index> parts(static_cast<std::size_t>(file.size()));
+  double in_train = 0, in_valid = 0;
+  for (const std::vector<Index>* members : order) {
+    const auto size = static_cast<double>(members->size());
+    Index part = 0;
+    if (in_train + size <= train) {
+      in_train += size;
+    } else if (in_train + in_valid + size <= train_and_valid || shares[2] == 0) {
+      part = 1;
+      in_valid += size;
+    } else {
+      part = 2;
+    }
+    for (const Index member : *members) parts[static_cast<std::size_t>(member)] = part;
+  }
+  return parts;
+}
+
+void check_graph_parts(const std::vector<Index>& parts, const std::vector<Index>& shares, const std::string& name) {
+  for (std::size_t part = 0; part < shares.size(); ++part) {
+    const bool is_empty = std::ranges::count(parts, static_cast<Index>(part)) == 0;
+    check<DataError>(shares[part] == 0 || !is_empty, name, ": ",
+                     counted(static_cast<Index>(parts.size()), "graph is", "graphs are"),
+                     " too few, or too many are alike, for so many parts: ", part_names[part], " is empty");
+  }
+}
+
+}  // namespace
+
+std::vector<Index> graph_parts(const formats::GraphsFile& file, const SplitOptions& options, Index seed,
+                               const std::string& name) {
+  const std::vector<Index>& shares = options.shares.sizes;
+  const SplitBy by = options.shares.by;
+  check<DataError>(file.size() > 1, name,
+                   ": is one graph, which cannot be split; for its nodes, a column split of the ",
+                   "table of nodes says which are train, valid and test");
+  check<DataError>(by != SplitBy::classes || has_classes(file.targets()), name,
+                   ": the graphs have no class, or several; --split random does not need one");
+  std::vector<Index> parts;
+  if (by == SplitBy::scaffold) {
+    parts = scaffold_parts(file, shares, name);
+  } else {
+    const bool by_class = by != SplitBy::random && has_classes(file.targets());
+    const std::vector<data::Unit> units = units_of_graphs(file, by_class);
+    if (by_class) check_rare_graphs(units, file.targets().columns.front(), options, name);
+    parts = data::grouped_parts(units, shares, static_cast<std::uint64_t>(seed));
+  }
+  check_graph_parts(parts, shares, name);
+  return parts;
+}
+
+}  // namespace heddle
