@@ -51,7 +51,7 @@ class ChangeField : public FieldVisitor {
     if (is_meant(field)) value += 0.25;
   }
   void operator()(const Field& field, std::string& value) override {
-    if (is_meant(field)) value += "?";
+    if (is_meant(field)) value = value == "auto" ? "nodes(mass~1~2)" : value + "?";
   }
   const std::string& changed() const { return changed_; }  // empty where there are fewer fields
 
@@ -340,6 +340,7 @@ TEST_CASE("architectures: the list says which roles a model plays") {
         (architecture.plays(models::ReplacementDetector::what) || model->as<models::ReplacementDetector>() == nullptr));
     CHECK(architecture.plays(models::PermutationPredictor::what) ==
           (model->as<models::PermutationPredictor>() != nullptr));
+    CHECK(architecture.plays(models::NodeVectors::what) == (model->as<models::NodeVectors>() != nullptr));
     CHECK(architecture.plays(models::AttentionMaps::what) == (model->as<models::AttentionMaps>() != nullptr));
     CHECK(architecture.plays(models::AttentionStacks::what) == (model->as<models::AttentionStacks>() != nullptr));
     CHECK(architecture.plays(models::TokenLoss::what) == (model->as<models::TokenLoss>() != nullptr));

@@ -194,6 +194,8 @@ class NaiveTransformer {
         {"silu", [](double v) { return v / (1 + std::exp(-v)); }},
         {"tanh", [](double v) { return std::tanh(v); }},
         {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
+        {"leaky-relu", [](double v) { return std::max(v, v / 5); }},
+        {"elu", [](double v) { return v < 0 ? std::exp(v) - 1 : v; }},
         {"identity", [](double v) { return v; }}};
     return all.at(config_.activation)(x);
   }

@@ -449,7 +449,7 @@ TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in
   for (const models::Architecture& architecture : models::architectures()) {
     CAPTURE(architecture.name);
     models::ModelConfig config = architecture.defaults;
-    config.tokens().vocab_size = 13;
+    if (auto* tokens = config.as<models::TokenConfig>()) tokens->vocab_size = 13;
     if (auto* encoder = config.as<models::EncoderConfig>()) {
       encoder->pooler = encoder->next_sentence = encoder->embedding_norm = true;
       encoder->segments = 2;
@@ -461,11 +461,12 @@ TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in
       CAPTURE(parameter.name);
       const std::string kind = parameter.name.substr(parameter.name.rfind('/') + 1);
       kinds.insert(kind);
-      CHECK((parameter.decay == Decay::no) == (kind.ends_with("bias") || kind == "gain"));
+      CHECK((parameter.decay == Decay::no) == (kind.ends_with("bias") || kind == "gain" || kind == "epsilon"));
       if (parameter.value().rank() == 1) CHECK(parameter.decay == Decay::no);
     }
     CHECK(kinds.contains("weight"));
     CHECK(kinds.contains("bias"));
+    CHECK(kinds.contains("epsilon") == (architecture.name == "message-passing"));
     if (architecture.name == "encoder") CHECK(kinds == std::set<std::string>{"weight", "bias", "gain", "a", "b"});
   }
 }
@@ -505,6 +506,7 @@ double fraction_alike(const std::vector<bool>& a, const std::vector<bool>& b) {
 TEST_CASE("dropout: every site draws its own mask, and another one for each step, sample and seed") {
   for (const models::Architecture& architecture : models::architectures()) {
     CAPTURE(architecture.name);
+    if (!architecture.plays(models::ContextualVectors::what)) continue;  // nodes of graphs: graph_models_test.cpp
     models::ModelConfig config = architecture.defaults;
     config.tokens().vocab_size = 13;
     const auto model = models::make_model(config, 3);

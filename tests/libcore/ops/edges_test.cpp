@@ -1,6 +1,7 @@
 // The operations that follow the edges of graphs.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "libcore/ops/edge_products.hpp"
@@ -253,4 +254,47 @@ TEST_CASE("edge operations: shapes that do not fit are refused") {
   CHECK_THROWS_AS(ops::reduce_edges(more, edges, Reduction::sum), ShapeError);
   CHECK_THROWS_AS(ops::reduce_parts(scores, {0, 5, 2}, Reduction::sum), ShapeError);
   CHECK_THROWS_AS(ops::head_dots(nodes, Variable(Tensor({3, 2}, 1))), ShapeError);
+}
+
+// Dynamic programming by exact messages (SPEC 8.2).
+TEST_CASE("reduce_edges: least sums of distances and lengths are Bellman's and Ford's, largest marks reachability") {
+  constexpr Index nodes = 9;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    CAPTURE(seed);
+    const EdgeRows plain = *random_edges(nodes, 3, seed);
+    std::vector<Index> origins;
+    const auto edges = std::make_shared<const EdgeRows>(with_loops(plain, &origins));
+    // Lengths are whole numbers; loops have none.
+    const Tensor lengths({edges->edges(), 1}, 0);
+    for (Index e = 0; e < edges->edges(); ++e) {
+      const bool is_loop = edges->targets[at(e)] == edges->sources[at(e)];
+      if (!is_loop) lengths[e] = static_cast<Real>(1 + origins[at(e)] * 7 % 5);
+    }
+    // Floyd and Warshall: entry target * nodes + source.
+    std::vector<double> exact(at(nodes * nodes), HUGE_VAL);
+    for (Index i = 0; i < nodes; ++i) exact[at(i * nodes + i)] = 0;
+    for_each_edge(*edges, [&](Index e, Index i, Index j) {
+      exact[at(i * nodes + j)] = std::min(exact[at(i * nodes + j)], static_cast<double>(lengths[e]));
+    });
+    for (Index k = 0; k < nodes; ++k) {
+      for (Index p = 0; p < nodes * nodes; ++p) {
+        exact[at(p)] = std::min(exact[at(p)], exact[at(p / nodes * nodes + k)] + exact[at(k * nodes + p % nodes)]);
+      }
+    }
+    // A column for each source.
+    Variable distances(Tensor({nodes, nodes}, Real(HUGE_VAL))), marks(Tensor({nodes, nodes}, 0));
+    for (Index i = 0; i < nodes; ++i) {
+      distances.value()[i * nodes + i] = 0;
+      marks.value()[i * nodes + i] = 1;
+    }
+    const Tensor length_of_each({edges->edges(), nodes});
+    for (Index i = 0; i < length_of_each.size(); ++i) length_of_each[i] = lengths[i / nodes];
+    for (Index round = 1; round < nodes; ++round) {
+      const Variable sums = ops::edge_sums({.source = distances, .edge = Variable(length_of_each)}, edges);
+      distances = ops::reduce_edges(sums, edges, Reduction::min);
+      marks = ops::reduce_edges(ops::edge_sums({.source = marks}, edges), edges, Reduction::max);
+    }
+    CHECK(doubles(distances.value()) == exact);
+    for (Index p = 0; p < nodes * nodes; ++p) CHECK(marks.value()[p] == (std::isinf(exact[at(p)]) ? 0 : 1));
+  }
 }

@@ -1,0 +1,105 @@
+#include "libcore/models/graph_model.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "libcore/nn/parts.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/linear.hpp"
+
+namespace heddle::models {
+
+namespace {
+
+// Columns are added, and so are their variances: together 1.
+double stddev_of_feature(const data::FeatureColumns& columns) {
+  return 1 / std::sqrt(static_cast<double>(columns.categories.size() + columns.numbers.size() + 1));
+}
+
+Tensor normalised(const std::vector<float>& numbers, const std::vector<data::NumberColumn>& columns, Index rows) {
+  const auto width = static_cast<Index>(columns.size());
+  const Tensor result({rows, width + 1}, Real(1));
+  for (Index i = 0; i < rows * width; ++i) {
+    const data::NumberColumn& column = columns[static_cast<std::size_t>(i % width)];
+    const double stddev = column.stddev > 0 ? column.stddev : 1;
+    const double value = (static_cast<double>(numbers[static_cast<std::size_t>(i)]) - column.mean) / stddev;
+    result[i / width * (width + 1) + i % width] = static_cast<Real>(value);
+  }
+  return result;
+}
+
+}  // namespace
+
+FeatureEmbedding::FeatureEmbedding(const Scope& scope, const data::FeatureColumns& columns, Index width)
+    : columns_(columns) {
+  const double stddev = stddev_of_feature(columns);
+  Index kinds = 0;
+  for (const data::CategoryColumn& column : columns.categories) {
+    first_.push_back(static_cast<TokenId>(kinds));
+    kinds += static_cast<Index>(column.kinds.size()) + 1;
+  }
+  if (kinds > 0) categories_.emplace(scope / "category", kinds, width, stddev);
+  numbers_ = (scope / "number")
+                 .parameter("weight", {width, static_cast<Index>(columns.numbers.size()) + 1},
+                            Initializer::normal(stddev), Decay::yes);
+}
+
+Variable FeatureEmbedding::operator()(const data::Features& features, Index rows) const {
+  const Part part(nn::parts::token_embeddings);
+  const Variable numbers(normalised(features.numbers, columns_.numbers, rows));
+  const Variable sum = ops::linear(numbers, numbers_, {}, {.output = DType::real});
+  if (!categories_) return sum;
+  const std::size_t columns = first_.size();
+  TokenIds ids(Shape{rows * static_cast<Index>(columns)});
+  for (std::size_t i = 0; i < ids.ids.size(); ++i) ids.ids[i] = first_[i % columns] + features.categories[i];
+  std::vector<Index> starts;
+  for (Index row = 0; row <= rows; ++row) starts.push_back(row * static_cast<Index>(columns));
+  return ops::add(sum, ops::reduce_parts((*categories_)(ids), std::move(starts), Reduction::sum));
+}
+
+GraphModel::GraphModel(const ModelConfig& config, const GraphModelConfig& shape, ParameterSource weights,
+                       const std::string& name)
+    : Model(config, std::move(weights)),
+      name_(name),
+      layers_(shape.layers),
+      width_(shape.width),
+      edge_width_(shape.edge_width),
+      readout_(from_text<Reduction>(shape.readout)),
+      features_(shape.features),
+      nodes_(scope(name + "/embedding/node"), shape.features.nodes, shape.width),
+      norm_(scope(name + "/norm"), shape.width, {}),
+      input_site_(random_site(name + "/embedding/dropout")) {
+  if (shape.edge_width == 0 || shape.features.edges.empty()) return;
+  edges_.emplace(scope(name + "/embedding/edge"), shape.features.edges, shape.edge_width);
+}
+
+Variable GraphModel::input(const data::GraphBatch&, const Variable& features) const {
+  return features;
+}
+
+Variable GraphModel::added(const Variable& x, const Variable& change, std::uint64_t site, const nn::GraphEdges& edges,
+                           const Pass& pass) const {
+  const Part part(nn::parts::residuals);
+  return ops::add(x, nn::drop_rows(change, pass.dropout, site, *edges.starts, pass));
+}
+
+Variable GraphModel::node_vectors(const data::GraphBatch& graphs, const Pass& pass, const Observer& observe) const {
+  nn::GraphEdges edges{.rows = graphs.edges, .starts = std::make_shared<const std::vector<Index>>(graphs.starts)};
+  if (edges_ && graphs.edges->edges() > 0) edges.features = (*edges_)(graphs.edge_features, graphs.edges->edges());
+  const Variable features = input(graphs, nodes_(graphs.node_features, graphs.nodes()));
+  Variable x = nn::drop_rows(features, pass.dropout, input_site_, graphs.starts, pass);
+  const Surroundings around = surroundings(graphs, std::move(edges));
+  for (Index i = 0; i < layers_; ++i) {
+    if (observe) observe(x);
+    x = layer(i, x, around, pass);
+  }
+  if (observe) observe(x);
+  return norm_(x, nn::Norm::Result::residual);
+}
+
+Variable GraphModel::graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const {
+  const Part part(nn::parts::pooler);
+  return ops::reduce_parts(nodes, graphs.starts, readout_);
+}
+
+}  // namespace heddle::models

@@ -1,0 +1,372 @@
+// What holds of every model that reads graphs. Built in double.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "libcore/data/graphs.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/model_checks.hpp"
+#include "libcore/models/small_config.hpp"
+#include "libcore/ops/arithmetic.hpp"
+#include "support/weighted_sum.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace graph_models_tests {
+
+namespace {
+
+std::size_t at(Index i) {
+  return static_cast<std::size_t>(i);
+}
+
+const data::GraphSchema schema{
+    .nodes = {.categories = {{"element", {"C", "N", "O"}}, {"ring", {"yes"}}}, .numbers = {{"mass", 1, 2}}},
+    .edges = {.categories = {{"order", {"1", "2"}}}, .numbers = {{"length", 1.5, 0.5}}}};
+
+// Nodes in a row and some edges across, both ways alike; one node alone.
+data::Graph some_graph(Index nodes, std::uint64_t seed) {
+  const RandomStream stream(seed, random_site("graph"));
+  std::uint64_t drawn = 0;
+  const auto below = [&](Index count) {
+    return static_cast<Index>(stream.below(drawn++, static_cast<std::uint64_t>(count)));
+  };
+  data::Graph graph;
+  graph.nodes = nodes;
+  for (Index i = 0; i < nodes; ++i) {
+    graph.node_features.categories.push_back(static_cast<std::int32_t>(below(4)));
+    graph.node_features.categories.push_back(static_cast<std::int32_t>(below(2)));
+    graph.node_features.numbers.push_back(static_cast<float>(below(9)) / 4);
+  }
+  std::vector<data::ListedEdge> edges;
+  const auto add = [&](Index i, Index j) {
+    const std::vector<std::int32_t> order{static_cast<std::int32_t>(below(3))};
+    const std::vector<float> length{static_cast<float>(below(9)) / 4};
+    edges.push_back({i, j, order, length});
+    edges.push_back({j, i, order, length});
+  };
+  for (Index i = 1; i + 1 < nodes; ++i) add(i - 1, i);
+  for (Index i = 0; i + 3 < nodes; i += 2) add(i, i + 2);
+  data::set_edges(graph, edges);
+  return graph;
+}
+
+// Node i of the result is node order[i] of the graph; the edges into each node come in the other order.
+data::Graph reordered(const data::Graph& graph, const std::vector<Index>& order) {
+  std::vector<Index> place(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[at(order[i])] = static_cast<Index>(i);
+  data::Graph result;
+  result.nodes = graph.nodes;
+  for (const Index node : order) {
+    for (Index c = 0; c < 2; ++c)
+      result.node_features.categories.push_back(graph.node_features.categories[at(2 * node + c)]);
+    result.node_features.numbers.push_back(graph.node_features.numbers[at(node)]);
+  }
+  std::vector<data::ListedEdge> edges;
+  for (Index target = 0; target < graph.nodes; ++target) {
+    for (Index e = graph.rows[at(target)]; e < graph.rows[at(target) + 1]; ++e) {
+      edges.push_back({place[at(graph.sources[at(e)])],
+                       place[at(target)],
+                       {graph.edge_features.categories[at(e)]},
+                       {graph.edge_features.numbers[at(e)]}});
+    }
+  }
+  std::reverse(edges.begin(), edges.end());
+  data::set_edges(result, edges);
+  return result;
+}
+
+data::GraphBatch batch_of(const std::vector<const data::Graph*>& graphs) {
+  return data::joined(graphs);
+}
+
+struct Made {
+  std::unique_ptr<models::Model> model;
+  const models::NodeVectors& nodes;
+
+  Tensor of_nodes(const data::GraphBatch& batch, const Pass& pass = {}) const {
+    return nodes.node_vectors(batch, pass).value();
+  }
+  Tensor of_graphs(const data::GraphBatch& batch) const {
+    return nodes.graph_vectors(nodes.node_vectors(batch), batch).value();
+  }
+};
+
+Made made(const std::string& text, const data::GraphSchema& features = schema) {
+  models::ModelConfig config(models::ModelConfig::from(text));
+  config.as<models::GraphConfig>()->features = features;
+  auto model = models::make_model(config, 3);
+  stir(model->parameters(), 0.2);
+  const auto* nodes = model->as<models::NodeVectors>();
+  REQUIRE(nodes != nullptr);
+  return {std::move(model), *nodes};
+}
+
+// Every architecture that reads graphs, with the settings that change what it computes.
+std::vector<std::string> texts(const std::string& edge_width = "3") {
+  std::vector<std::string> result;
+  for (const std::string own :
+       {"gat:heads=2", "gat:heads=3,attention=additive:activation=leaky-relu,projections=two",
+        "gat:heads=2,combine=average", "gat:heads=2,attention=dot,projections=three", "message-passing:readout=sum",
+        "message-passing:reduction=mean,messages=both", "message-passing:reduction=max,update=linear",
+        "graph-transformer:heads=2,max_distance=3", "graph-transformer:heads=3,attention=additive,readout=max"}) {
+    result.push_back(own + ",layers=2,width=6,edge_width=" + edge_width);
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("models of graphs: the texts above are all architectures that read graphs") {
+  for (const models::Architecture& architecture : models::architectures()) {
+    if (!architecture.plays(models::NodeVectors::what)) continue;
+    CAPTURE(architecture.name);
+    const auto is_of_it = [&](const std::string& text) { return text.starts_with(architecture.name + ":"); };
+    const auto all = texts();
+    CHECK(std::any_of(all.begin(), all.end(), is_of_it));
+  }
+}
+
+TEST_CASE("models of graphs: the gradient of every parameter matches finite differences") {
+  const data::Graph first = some_graph(7, 1), second = some_graph(4, 2);
+  const data::GraphBatch batch = batch_of({&first, &second});
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    const Made m = made(text);
+    const Pass pass{.dropout = 0.1, .seed = 4, .step = 5, .training = true};
+    check_gradients(m.model->parameters(), [&] {
+      const Variable nodes = m.nodes.node_vectors(batch, pass);
+      const Variable sum = ops::add(weighted_sum(nodes), weighted_sum(m.nodes.graph_vectors(nodes, batch)));
+      return ops::scale(sum, Real(0.1));  // so that differences carry little rounding
+    });
+  }
+}
+
+TEST_CASE("models of graphs: nodes and edges in another order give the same vectors in that order, and of the whole") {
+  const data::Graph graph = some_graph(8, 3);
+  const std::vector<Index> order{3, 0, 7, 6, 2, 5, 1, 4};
+  const data::Graph turned = reordered(graph, order);
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    const Made m = made(text);
+    const Tensor nodes = m.of_nodes(batch_of({&graph})), others = m.of_nodes(batch_of({&turned}));
+    double apart = 0;
+    for (Index i = 0; i < 8; ++i) {
+      apart = std::max(apart, difference(others.narrowed(0, i, 1), nodes.narrowed(0, order[at(i)], 1)));
+    }
+    CHECK(apart < 1e-11);
+    CHECK(difference(m.of_graphs(batch_of({&graph})), m.of_graphs(batch_of({&turned}))) < 1e-11);
+  }
+}
+
+TEST_CASE("models of graphs: the other graphs of a batch do not matter, nor how a step is cut, with dropout too") {
+  const data::Graph first = some_graph(7, 1), second = some_graph(5, 2), single = some_graph(1, 3);
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    const Made m = made(text.starts_with("gat") ? text + ",weight_dropout=0.3" : text);
+    const Pass pass{.dropout = 0.2, .seed = 4, .step = 5, .first_sample = 6, .training = true};
+    Pass later = pass;
+    later.first_sample = 7;
+    const Tensor together = m.of_nodes(batch_of({&first, &second, &single}), pass);
+    CHECK(difference(together.narrowed(0, 7, 5), m.of_nodes(batch_of({&second}), later)) < 1e-12);
+    CHECK(difference(m.of_nodes(batch_of({&second}), pass), m.of_nodes(batch_of({&second}), later)) > 1e-3);
+    const Tensor graphs = m.of_graphs(batch_of({&first, &second, &single}));
+    CHECK(difference(graphs.narrowed(0, 1, 1), m.of_graphs(batch_of({&second}))) < 1e-12);
+    CHECK(difference(graphs.narrowed(0, 2, 1), m.of_graphs(batch_of({&single}))) < 1e-12);
+  }
+}
+
+TEST_CASE("models of graphs: what nodes and edges are matters, edges only where the model has vectors of them") {
+  const data::Graph graph = some_graph(8, 3);
+  data::Graph other_edges = graph, other_nodes = graph, other_numbers = graph;
+  for (std::int32_t& kind : other_edges.edge_features.categories) kind = (kind + 1) % 3;
+  other_nodes.node_features.categories[4] ^= 1;
+  other_numbers.node_features.numbers[2] += 1;
+  const auto change = [&](const Made& m, const data::Graph& other) {
+    return difference(m.of_graphs(batch_of({&other})), m.of_graphs(batch_of({&graph})));
+  };
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    CHECK(change(made(text), other_edges) > 1e-5);
+    CHECK(change(made(text), other_nodes) > 1e-5);
+    CHECK(change(made(text), other_numbers) > 1e-5);
+  }
+  for (const std::string& text : texts("none")) {
+    CAPTURE(text);
+    CHECK(change(made(text), other_edges) == 0);
+  }
+  data::GraphSchema plain = schema;
+  plain.edges = {};
+  data::Graph without = graph;
+  without.edge_features = {};
+  for (const std::string& text : texts()) CHECK(is_finite(made(text, plain).of_graphs(batch_of({&without}))));
+}
+
+TEST_CASE("models of graphs: features without columns, nodes without edges, and settings that do not fit") {
+  data::Graph bare;
+  bare.nodes = 3;
+  data::set_edges(bare, {});
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    const Tensor y = made(text, data::GraphSchema{}).of_nodes(batch_of({&bare}));
+    CHECK(is_finite(y));
+    CHECK(difference(y.narrowed(0, 0, 1), y.narrowed(0, 2, 1)) < 1e-12);
+  }
+  CHECK_THROWS_WITH_AS(made("gat:width=10,heads=4"), "`width` = 10 is not divisible by `heads` = 4", UsageError);
+  CHECK_THROWS_WITH_AS(made("gat:attention=fourier"), "fourier cannot attend along the edges of a graph", UsageError);
+  data::Graph large;
+  large.nodes = 5000;
+  data::set_edges(large, {});
+  CHECK_THROWS_WITH_AS(made("graph-transformer:width=4", data::GraphSchema{}).of_nodes(batch_of({&large})),
+                       "a graph of 5000 nodes, where attention between all pairs reads at most 4096; `arch` = gat and "
+                       "message-passing have no limit",
+                       DataError);
+}
+
+namespace {
+
+// y [out] = W x + b of a parameter's path.
+std::vector<double> linear_of(const Parameters& parameters, const std::string& path, const std::vector<double>& x) {
+  const Tensor& w = parameters.find(path + "/weight")->value();
+  const Parameter* const bias = parameters.find(path + "/bias");
+  std::vector<double> y;
+  for (Index o = 0; o < w.shape()[0]; ++o) {
+    double sum = bias == nullptr ? 0 : bias->value()[o];
+    for (std::size_t c = 0; c < x.size(); ++c) sum += w[o * w.shape()[1] + static_cast<Index>(c)] * x[c];
+    y.push_back(sum);
+  }
+  return y;
+}
+
+std::vector<double> row_of(const Parameters& parameters, const std::string& path, Index row) {
+  return doubles(parameters.find(path + "/weight")->value().narrowed(0, row, 1));
+}
+
+std::vector<double> sum_of(std::vector<double> x, const std::vector<double>& y) {
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] += y[i];
+  return x;
+}
+
+std::vector<double> normalised(const Parameters& parameters, const std::string& path, const std::vector<double>& x) {
+  double mean = 0, variance = 0;
+  for (const double value : x) mean += value / static_cast<double>(x.size());
+  for (const double value : x) variance += (value - mean) * (value - mean) / static_cast<double>(x.size());
+  std::vector<double> y;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double gain = parameters.find(path + "/gain")->value()[static_cast<Index>(i)];
+    y.push_back(gain * (x[i] - mean) / std::sqrt(variance + 1e-5) +
+                parameters.find(path + "/bias")->value()[static_cast<Index>(i)]);
+  }
+  return y;
+}
+
+// The vector of a feature's row, in plain loops.
+std::vector<double> features_of(const Parameters& parameters, const std::string& path,
+                                const data::FeatureColumns& columns, const data::Features& features, Index row) {
+  std::vector<double> numbers;
+  for (std::size_t c = 0; c < columns.numbers.size(); ++c) {
+    const double x = static_cast<double>(features.numbers[at(row) * columns.numbers.size() + c]);
+    numbers.push_back((x - columns.numbers[c].mean) / columns.numbers[c].stddev);
+  }
+  numbers.push_back(1);
+  std::vector<double> sum = linear_of(parameters, path + "/number", numbers);
+  Index first = 0;
+  for (std::size_t c = 0; c < columns.categories.size(); ++c) {
+    sum = sum_of(sum, row_of(parameters, path + "/category",
+                             first + features.categories[at(row) * columns.categories.size() + c]));
+    first += static_cast<Index>(columns.categories[c].kinds.size()) + 1;
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("graph-transformer: its states are those of its equations in plain loops (Ying et al. 2021; SPEC A14)") {
+  constexpr Index heads = 2, width = 6, head_width = 3, most = 2;
+  // A path 0 - 1 - 2 - 3, both ways, with a second way from 1 to 3 by 4; node 5 alone.
+  data::Graph graph = some_graph(6, 9);
+  std::vector<data::ListedEdge> listed;
+  const std::vector<std::pair<Index, Index>> links{{0, 1}, {1, 2}, {2, 3}, {1, 4}, {4, 3}};
+  for (std::size_t e = 0; e < links.size(); ++e) {
+    const std::vector<std::int32_t> order{static_cast<std::int32_t>(e % 3)};
+    const std::vector<float> length{static_cast<float>(e) / 4};
+    listed.push_back({links[e].first, links[e].second, order, length});
+    listed.push_back({links[e].second, links[e].first, order, length});
+  }
+  data::set_edges(graph, listed);
+  const Made m = made("graph-transformer:layers=1,width=6,heads=2,edge_width=3,max_distance=2,max_degree=2");
+  const Parameters& p = m.model->parameters();
+  const std::string root = "graph-transformer";
+  // The nodes between, in order from source to target, of each shortest path: (target, source) -> paths.
+  std::map<std::pair<Index, Index>, std::vector<std::vector<Index>>> paths;
+  const std::vector<std::vector<Index>> upward{{0, 1},    {1, 2},       {2, 3},      {1, 4},    {4, 3},
+                                               {0, 1, 2}, {0, 1, 4},    {1, 2, 3},   {1, 4, 3}, {2, 1, 4},
+                                               {2, 3, 4}, {0, 1, 2, 3}, {0, 1, 4, 3}};
+  for (std::vector<Index> path : upward) {
+    paths[{path.back(), path.front()}].push_back(path);
+    std::reverse(path.begin(), path.end());
+    paths[{path.back(), path.front()}].push_back(path);
+  }
+  const auto edge_from_to = [&](Index source, Index target) {
+    for (Index e = graph.rows[at(target)]; e < graph.rows[at(target) + 1]; ++e) {
+      if (graph.sources[at(e)] == source) return e;
+    }
+    return Index{-1};
+  };
+  const auto term = [&](Index i, Index j) {
+    const auto found = paths.find({i, j});
+    if (i != j && found == paths.end()) return row_of(p, root + "/distance", most + 1);
+    const Index distance = i == j ? 0 : static_cast<Index>(found->second.front().size()) - 1;
+    std::vector<double> sum = row_of(p, root + "/distance", std::min(distance, most));
+    if (i == j) return sum;
+    for (const std::vector<Index>& path : found->second) {
+      for (std::size_t step = 1; step < path.size(); ++step) {
+        const Index e = edge_from_to(path[step - 1], path[step]);
+        std::vector<double> score = linear_of(
+            p, root + "/path", features_of(p, root + "/embedding/edge", schema.edges, graph.edge_features, e));
+        for (double& s : score) s /= static_cast<double>(found->second.size()) * static_cast<double>(distance);
+        sum = sum_of(sum, score);
+      }
+    }
+    return sum;
+  };
+  std::vector<std::vector<double>> x, query, key, value;
+  for (Index i = 0; i < 6; ++i) {
+    const Index degree = std::min<Index>(2, graph.rows[at(i) + 1] - graph.rows[at(i)]);
+    x.push_back(sum_of(features_of(p, root + "/embedding/node", schema.nodes, graph.node_features, i),
+                       row_of(p, root + "/embedding/in", degree)));
+    const auto n = normalised(p, root + "/0/attention_norm", x.back());
+    query.push_back(linear_of(p, root + "/0/attention/query", n));
+    key.push_back(linear_of(p, root + "/0/attention/key", n));
+    value.push_back(linear_of(p, root + "/0/attention/value", n));
+  }
+  const Tensor y = m.of_nodes(batch_of({&graph}));
+  for (Index i = 0; i < 6; ++i) {
+    std::vector<double> mixed(width, 0.0);
+    for (Index h = 0; h < heads; ++h) {
+      std::vector<double> weights;
+      double total = 0;
+      for (Index j = 0; j < 6; ++j) {
+        double score = term(i, j)[at(h)];
+        for (Index c = h * head_width; c < (h + 1) * head_width; ++c)
+          score += query[at(i)][at(c)] * key[at(j)][at(c)] / std::sqrt(3.0);
+        weights.push_back(std::exp(score));
+        total += weights.back();
+      }
+      for (Index j = 0; j < 6; ++j) {
+        for (Index c = h * head_width; c < (h + 1) * head_width; ++c)
+          mixed[at(c)] += weights[at(j)] / total * value[at(j)][at(c)];
+      }
+    }
+    const auto z = sum_of(x[at(i)], linear_of(p, root + "/0/attention/output", mixed));
+    auto inner = linear_of(p, root + "/0/feed_forward/up", normalised(p, root + "/0/feed_forward_norm", z));
+    for (double& u : inner) u = u / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (u + 0.044715 * u * u * u)));
+    const auto last = normalised(p, root + "/norm", sum_of(z, linear_of(p, root + "/0/feed_forward/down", inner)));
+    for (Index c = 0; c < width; ++c) CHECK(y[i * width + c] == doctest::Approx(last[at(c)]).epsilon(1e-9));
+  }
+}
+
+}  // namespace graph_models_tests
