@@ -43,8 +43,15 @@ void check_weights(const ModelFile& file) {
   file.weights().check_match(named_tensors(build(file, shapes_only(file))->parameters()), head_of_task);
 }
 
+void check_reads_tokens(const ModelFile& file) {
+  const auto config = file.config<models::ModelConfig>();
+  check<DataError>(config.reads_tokens(), file.file().path(), ": is of the architecture ", config.arch(),
+                   ", which reads graphs, not texts; classify answers for graphs");
+}
+
 LoadedModel load(const ModelFile& file, ParameterSource weights) {
   check_weights(file);
+  check_reads_tokens(file);
   LoadedModel loaded{build(file, std::move(weights)), file.tokenizer()};
   check_fits(loaded.tokenizer, loaded.model->config(), file.file().path());
   loaded.source_tokenizer = load_source_tokenizer(file, *loaded.model);
@@ -73,6 +80,13 @@ LoadedModel load_model(const ModelFile& file) {
   return load(file, ParameterSource::given([&file, &mapped](const Declaration& declaration) {
                 return file.weights().map(declaration.names, mapped);
               }));
+}
+
+Tokenizers check_whole(const ModelFile& file) {
+  check_weights(file);
+  if (!file.config<models::ModelConfig>().reads_tokens()) return {};
+  LoadedModel loaded = load_model(file);
+  return {std::move(loaded.tokenizer), std::move(loaded.source_tokenizer)};
 }
 
 models::ModelConfig checked_config(const ModelFile& file) {

@@ -30,8 +30,13 @@ std::optional<text::Tokenizer> load_source_tokenizer(const ModelFile& file, cons
 
 // A model for inference: its weights are views of the mapped file, with the dtypes of the file. Nothing is read until
 // it is used, so checksums are not verified; `inspect verify` does that. Throws DataError where the file's weights or
-// tokenizer do not fit its configuration, or its structure is damaged.
+// tokenizer do not fit its configuration, or its structure is damaged, and for a model that reads no tokens.
 LoadedModel load_model(const ModelFile& file);
+// The tokenizers of a model file, if it reads tokens. Throws DataError as load_model() for files that are not whole.
+struct Tokenizers {
+  std::optional<text::Tokenizer> own{}, of_sources{};
+};
+Tokenizers check_whole(const ModelFile& file);
 // The configuration of a model whose weights have the shapes that it says: a wrong one could cost any time and memory
 // to compute with. Throws DataError otherwise.
 models::ModelConfig checked_config(const ModelFile& file);

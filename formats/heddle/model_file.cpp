@@ -48,7 +48,7 @@ History ModelFile::history() const {
 std::vector<std::string> ModelFile::verify() const {
   Problems problems;
   problems.add(weights_.verify());
-  problems.watch([&] { tokenizer(); });
+  if (file_.root().has_group("tokenizer")) problems.watch([&] { tokenizer(); });
   problems.watch([&] { history(); });
   problems.watch([&] { file_.provenance(); });
   if (has_training()) problems.watch([&] { problems.add(training_tensors().verify()); });

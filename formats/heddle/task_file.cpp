@@ -79,8 +79,10 @@ LoadedTask load_whole(const std::string& path) {
     const Simulation simulation;
     file.weights().check_match(named_tensors(build(file, config, ParameterSource::unset())->parameters()));
   }
-  LoadedTask loaded{build(file, config, mapped(file)), file.tokenizer()};
-  check_fits(loaded.tokenizer, config, path);
+  LoadedTask loaded{build(file, config, mapped(file))};
+  if (!config.reads_tokens()) return loaded;
+  loaded.tokenizer = file.tokenizer();
+  check_fits(*loaded.tokenizer, config, path);
   loaded.source_tokenizer = load_source_tokenizer(file, loaded.model->body());
   return loaded;
 }
@@ -108,7 +110,7 @@ class Adapted {
     check<DataError>(base_->weights().fingerprint() == noted.weights, path, ": is an adapter of another model than ",
                      base_->file().path(), "; it was trained on ", noted.name, ", whose weights have the hash ",
                      noted.weights);
-    load_model(*base_);  // checks that the base is whole
+    check_whole(*base_);
   }
 
   const ModelFile& adapter() const { return adapter_; }
@@ -140,7 +142,9 @@ LoadedModel load_unadapted(const std::string& path, const std::string& base) {
 }
 
 LoadedTask load_adapted(const Adapted& files) {
-  LoadedTask loaded{build(files.adapter(), files.config(), files.weights()), files.base().tokenizer()};
+  LoadedTask loaded{build(files.adapter(), files.config(), files.weights())};
+  if (!files.config().reads_tokens()) return loaded;
+  loaded.tokenizer = files.base().tokenizer();
   loaded.source_tokenizer = load_source_tokenizer(files.base(), loaded.model->body());
   return loaded;
 }
@@ -155,7 +159,7 @@ Tensor read_copy(const ModelFile& file, const Declaration& declaration) {
 
 void write_common(ModelWriter& writer, const SavedTask& saved) {
   writer.config(saved.model.body().config());
-  writer.tokenizer(saved.tokenizer);
+  if (saved.tokenizer != nullptr) writer.tokenizer(*saved.tokenizer);
   if (saved.source_tokenizer != nullptr) writer.source_tokenizer(*saved.source_tokenizer);
   if (saved.history.rows() > 0) writer.history(saved.history);
 }
@@ -234,7 +238,7 @@ LoadedModel load_body(const std::string& path, const std::string& base) {
 }
 
 LoadedTask start_task(const ModelFile& base, const NewTask& options) {
-  const LoadedModel whole = load_model(base);
+  Tokenizers tokenizers = check_whole(base);
   base.weights().require_sound();
   if (options.resumed != nullptr) options.resumed->weights().require_sound();
   const ParameterSource fresh(options.seed);
@@ -252,10 +256,12 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
   auto config = base.config<models::ModelConfig>();
   if (options.dropout >= 0) config->dropout = options.dropout;
   auto body = models::make_model(config, source);
-  return {std::make_unique<models::TaskModel>(std::move(body), options.task), whole.tokenizer, whole.source_tokenizer};
+  return {std::make_unique<models::TaskModel>(std::move(body), options.task), std::move(tokenizers.own),
+          std::move(tokenizers.of_sources)};
 }
 
-LoadedTask start_new_task(models::ModelConfig config, const text::Tokenizer& tokenizer, const NewTask& options) {
+LoadedTask start_new_task(models::ModelConfig config, const std::optional<text::Tokenizer>& tokenizer,
+                          const NewTask& options) {
   if (options.resumed != nullptr) options.resumed->weights().require_sound();
   const ParameterSource fresh(options.seed);
   const ParameterSource weights = ParameterSource::given([&](const Declaration& declaration) {

@@ -32,11 +32,11 @@ std::vector<std::string> possible_bases(const std::string& adapter);
 
 struct LoadedTask {
   std::unique_ptr<models::TaskModel> model;
-  text::Tokenizer tokenizer;
+  std::optional<text::Tokenizer> tokenizer{};         // none where the model reads graphs
   std::optional<text::Tokenizer> source_tokenizer{};  // of the sources, where it is another one
 
-  // Of the texts whose vectors the task's head reads.
-  const text::Tokenizer& of_sources() const { return source_tokenizer ? *source_tokenizer : tokenizer; }
+  // Of the texts whose vectors the task's head reads. Precondition: the model reads tokens.
+  const text::Tokenizer& of_sources() const { return source_tokenizer ? *source_tokenizer : tokenizer.value(); }
 };
 
 // A model to use: of a model file, or of an adapter file with its base, at `base` or, if that is empty, under the name
@@ -77,11 +77,12 @@ struct NewTask {
 LoadedTask start_task(const ModelFile& base, const NewTask& options);
 
 // The same of a new model, all of it drawn from the seed. Throws UsageError as make_model() does.
-LoadedTask start_new_task(models::ModelConfig config, const text::Tokenizer& tokenizer, const NewTask& options);
+LoadedTask start_new_task(models::ModelConfig config, const std::optional<text::Tokenizer>& tokenizer,
+                          const NewTask& options);
 
 struct SavedTask {
   const models::TaskModel& model;
-  const text::TokenizerModel& tokenizer;
+  const text::TokenizerModel* tokenizer;  // null where the model reads graphs
   const History& history;
   const Provenance& provenance;
   const text::TokenizerModel* source_tokenizer = nullptr;            // of the sources, where it is another one

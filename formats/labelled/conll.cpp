@@ -55,7 +55,8 @@ class Sentences {
   }
   Index words() const { return static_cast<Index>(sentence_.words.size()); }
   void end_sentence() {
-    auto& [words, tags, lines] = sentence_;
+    std::vector<std::string>&words = sentence_.words, &tags = sentence_.tags;
+    std::vector<Index>& lines = sentence_.lines;
     const Index begin = std::exchange(begin_, 0);
     if (!problem_.empty()) {
       bad_.add(begin, std::exchange(problem_, {}));

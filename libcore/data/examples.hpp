@@ -19,12 +19,16 @@ struct LabelledText {
   std::string label;
   Index line = 0;      // in its file, from 1
   std::string more{};  // further members of its JSON object, as they are spelled
+  std::string name{};  // what people call it, where that is not the text: of a graph
+
+  const std::string& shown() const { return name.empty() ? text : name; }
 };
 
 // Words and a tag for each; no tags where none were asked for.
 struct TaggedSentence {
   std::vector<std::string> words, tags;
-  std::vector<Index> lines;  // of each word in its file, from 1
+  std::vector<Index> lines;    // of each word in its file, from 1
+  std::vector<Index> nodes{};  // of a graph: the number of each word's node, from 0
 };
 
 // A word in a sentence, and which sense it has there; none where it was not asked for.

@@ -47,6 +47,25 @@ double mean_squared_error(std::span<const double> gold, std::span<const double> 
   return sum / static_cast<double>(gold.size());
 }
 
+double root_mean_squared_error(std::span<const double> gold, std::span<const double> predicted) {
+  return std::sqrt(mean_squared_error(gold, predicted));
+}
+
+double mean_absolute_error(std::span<const double> gold, std::span<const double> predicted) {
+  check_sizes(gold, predicted);
+  double sum = 0;
+  for (std::size_t i = 0; i < gold.size(); ++i) sum += std::abs(predicted[i] - gold[i]);
+  return sum / static_cast<double>(gold.size());
+}
+
+double explained_variance(std::span<const double> gold, std::span<const double> predicted) {
+  const double error = mean_squared_error(gold, predicted), middle = mean(gold);
+  double variance = 0;
+  for (const double number : gold) variance += (number - middle) * (number - middle);
+  variance /= static_cast<double>(gold.size());
+  return variance == 0 ? 0 : 1 - error / variance;
+}
+
 double pearson(std::span<const double> gold, std::span<const double> predicted) {
   check_sizes(gold, predicted);
   if (has_nan(gold) || has_nan(predicted)) return std::nan("");
@@ -74,6 +93,9 @@ double spearman(std::span<const double> gold, std::span<const double> predicted)
 RegressionReport regression_report(std::span<const double> gold, std::span<const double> predicted) {
   return {.examples = static_cast<Index>(gold.size()),
           .mean_squared_error = mean_squared_error(gold, predicted),
+          .rmse = root_mean_squared_error(gold, predicted),
+          .mae = mean_absolute_error(gold, predicted),
+          .r2 = explained_variance(gold, predicted),
           .pearson = pearson(gold, predicted),
           .spearman = spearman(gold, predicted)};
 }

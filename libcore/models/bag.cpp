@@ -121,6 +121,7 @@ struct BagConfig : TokenConfig {
   Index table_width() const { return width > 0 ? width : default_width; }
   Index table_rows() const { return buckets > 0 ? buckets : default_buckets; }
 
+  void fit_unordered() override { ngrams = 1; }
   void fit_examples(std::span<const CountedExample> examples, Index classes) override {
     if (width == 0 && classes > 0) width = classes;
     if (buckets > 0 || ngrams < 2) return;

@@ -40,6 +40,8 @@ struct CommonConfig {
   virtual void validate() const {}
   // Throws UsageError where a size that a model must have is left to the data.
   virtual void check_sizes() const {}
+  // For examples whose tokens have no order: the parts of graphs.
+  virtual void fit_unordered() {}
   // Sets those that depend on the examples from which a new model learns a task; 0 classes: it has none.
   virtual void fit_examples(std::span<const CountedExample>, [[maybe_unused]] Index classes) {}
 

@@ -97,6 +97,7 @@ std::string what_it_does(const Model& model) {
   if (model.as<ReplacementDetector>() != nullptr) return std::string(ReplacementDetector::what);
   if (model.as<MaskedPredictor>() != nullptr) return std::string(MaskedPredictor::what);
   if (model.as<PermutationPredictor>() != nullptr) return std::string(PermutationPredictor::what);
+  if (model.as<NodeVectors>() != nullptr) return std::string(NodeVectors::what);
   return std::string(ContextualVectors::what);
 }
 

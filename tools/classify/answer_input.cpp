@@ -1,8 +1,11 @@
+#include <numeric>
+
 #include "tools/classify/answerer.hpp"
 #include "tools/classify/input_watch.hpp"
 #include "tools/classify/write_results.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/tasks/data_warnings.hpp"
+#include "tools/tasks/graph_data.hpp"
 
 namespace heddle {
 
@@ -37,11 +40,35 @@ void write_results(std::ostream& out, const std::vector<ReadText>& texts, const 
 
 }  // namespace
 
+namespace {
+
+void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput& input, const WriteOptions& how,
+                   cli::Output& output) {
+  const TaskData all = read_graphs(path, input);
+  constexpr Index graphs_at_once = 4096;
+  for (Index begin = 0; begin < all.size(); begin += graphs_at_once) {
+    std::vector<Index> places(static_cast<std::size_t>(std::min(graphs_at_once, all.size() - begin)));
+    std::iota(places.begin(), places.end(), begin);
+    const TaskData data = chosen(all, places);
+    const TaskAnswers answers = answerer.answer(data);
+    if (input.task == Task::label) {
+      write_nodes(output.stream(), data, answerer.labels(), answers, how);
+    } else {
+      write_results(output.stream(), {}, data, answerer, answers, how);
+    }
+    output.stream().flush();
+  }
+}
+
+}  // namespace
+
 void answer_input(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
                   const cli::Arguments& arguments, cli::Output& output) {
   const models::TaskConfig& task = answerer.task();
   const WriteOptions how{options.top, options.raw, options.jsonl, options.threshold,
                          null_threshold(task, options, arguments)};
+  if (is_graphs_file(path)) return answer_graphs(answerer, path, input_of(task, options), how, output);
+  answerer.check_reads_texts(path);
   cli::Input input = arguments.open_text(path);
   TaskReader reader(input.name(), input_of(task, options));
   const TextUnit unit = unit_of(task.task, path, options, reader.text_format());

@@ -18,6 +18,8 @@ class Answerer {
   virtual const models::TaskConfig& task() const = 0;
   virtual const data::LabelSet& labels() const = 0;
   virtual std::vector<const text::Tokenizer*> tokenizers() const = 0;
+  // Throws DataError for a file of texts where a model reads graphs.
+  virtual void check_reads_texts(const std::string& /*path*/) const {}
   // Counts what is too long. Throws DataError, "FILE:LINE: …", for what cannot be answered.
   virtual TaskAnswers answer(const TaskData& data) = 0;
   // Prints how many texts were too long, and how many words were not read.

@@ -32,6 +32,11 @@ class FineTunedAnswerer : public Answerer {
     return answers;
   }
 
+  void check_reads_texts(const std::string& path) const override {
+    check<DataError>(models_.read_tokens(), path, ": holds texts, and ", arguments_.operand("MODEL"),
+                     " reads graphs; convert makes a graphs file of molecules or tables");
+  }
+
   void report() const override {
     if (overlong_.count > 0) arguments_.say(overlong_note(overlong_, task().task));
     if (unseen_ > 0) {

@@ -47,7 +47,7 @@ void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels,
                  const PredictionOptions& options) {
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
     const data::LabelledText& text = data.texts[i];
-    Json row{{"text", text.text}};
+    Json row{{text.name.empty() ? "text" : "id", text.shown()}};
     if (text.second_text) row["text_b"] = *text.second_text;
     if (!guesses.numbers.empty()) {
       row["gold"] = data::numeric_labels({&text, 1}, data.file).front();

@@ -31,7 +31,7 @@ std::vector<Index> ranking(const std::vector<double>& probabilities, Index top) 
 }
 
 Json text_json(const data::LabelledText& text) {
-  Json json{{"text", text.text}};
+  Json json{{text.name.empty() ? "text" : "id", text.shown()}};
   if (text.second_text) json["text_b"] = *text.second_text;
   return json;
 }
@@ -99,6 +99,23 @@ void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const Tas
                              const auto tag = tag_of_line.find(place.line);
                              out << line << (tag == tag_of_line.end() ? "" : "\t" + tag->second) << "\n";
                            });
+  }
+}
+
+void write_nodes(std::ostream& out, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+                 const WriteOptions& options) {
+  for (std::size_t s = 0; s < data.sentences.size(); ++s) {
+    const data::TaggedSentence& graph = data.sentences[s];
+    Json names = Json::array();
+    for (std::size_t w = 0; w < graph.words.size(); ++w) {
+      const Guess guess = guess_of(answers.tags[s][w]);
+      names.push_back(labels.name(guess.label));
+      if (options.jsonl) continue;
+      out << graph.lines[w] << "\t" << escaped_field(graph.words[w]) << "\t" << labels.name(guess.label) << "\t"
+          << guess.probability << "\n";
+    }
+    if (options.jsonl)
+      out << json_line({{"graph", graph.lines.front()}, {"nodes", graph.words}, {"labels", names}}) << "\n";
   }
 }
 

@@ -104,7 +104,7 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
   const formats::LoadedTask loaded = formats::load_to_merge(input, options.base);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_input(provenance, "adapter", input);
-  formats::SavedTask saved{*loaded.model, loaded.tokenizer.model(), adapter.history(), provenance};
+  formats::SavedTask saved{*loaded.model, &loaded.tokenizer->model(), adapter.history(), provenance};
   if (loaded.source_tokenizer) saved.source_tokenizer = &loaded.source_tokenizer->model();
   formats::save_merged(options.output, saved, adapter.part<LowRankOptions>("adapters"));
   arguments.say(options.output + ": adapter and base merged into one model");

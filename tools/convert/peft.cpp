@@ -52,7 +52,7 @@ void convert_peft(const std::string& directory, const std::string& base, const s
   for (const std::string& input : adapter.files) formats::add_input(provenance, "adapter", input);
   formats::add_input(provenance, "base", base);
   const formats::History history;
-  formats::SavedTask saved{*loaded.model, loaded.tokenizer.model(), history, provenance};
+  formats::SavedTask saved{*loaded.model, &loaded.tokenizer->model(), history, provenance};
   if (loaded.source_tokenizer) saved.source_tokenizer = &loaded.source_tokenizer->model();
   formats::save_adapter(output, saved, adapter.options, {formats::readable_path(base), file.weights().fingerprint()});
   arguments.say(concatenate(output, ": adapter of rank ", adapter.options.lora_rank, " of ",

@@ -55,6 +55,7 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
   task.layer_mix = false;
   const text::Tokenizer tokenizer = tokenizer_of_words(data.train, 0, text::Marks::automatic);
   models::ModelConfig config = models::architecture("bag").defaults;
+  if (data.train.graphs != nullptr) config->fit_unordered();
   config.tokens().fit_vocabularies({tokenizer.vocab_size(), tokenizer.vocab_size()});
   const data::Framing framing(tokenizer, config.tokens().longest_text(), config.tokens().has_segments());
   data::OverlongTexts overlong{data::Overlong::truncate};

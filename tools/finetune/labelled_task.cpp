@@ -10,6 +10,7 @@
 #include "tools/cli/refuse_options.hpp"
 #include "tools/finetune/bag_baseline.hpp"
 #include "tools/tasks/data_warnings.hpp"
+#include "tools/tasks/graph_data.hpp"
 #include "tools/training/training_files.hpp"
 
 namespace heddle {
@@ -33,13 +34,20 @@ std::vector<TaskData> read_training_files(const std::vector<std::string>& words,
   return files;
 }
 
+void check_are_graphs(const std::vector<TaskData>& files, const std::string& arch) {
+  for (const TaskData& file : files) {
+    check<DataError>(file.graphs != nullptr, file.file, ": holds texts, and --arch ", arch,
+                     " reads graphs; convert makes a graphs file of molecules or tables");
+  }
+}
+
 // The examples of all files, numbered consecutively.
-std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, const EncodeTask& with,
-                                            data::OverlongTexts& overlong) {
+template <class Encode>
+std::vector<data::TaskExample> encode_files(const std::vector<TaskData>& files, const Encode& encode) {
   std::vector<data::TaskExample> all;
   Index before = 0;
   for (const TaskData& file : files) {
-    std::vector<data::TaskExample> examples = encode_task(file, with, overlong);
+    std::vector<data::TaskExample> examples = encode(file);
     for (data::TaskExample& example : examples) {
       example.source += before;
       all.push_back(std::move(example));
@@ -81,6 +89,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   TaskInput input = task_input(settings);
   if (tokenizer_) input.tokenizers = {&*tokenizer_};
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
+  if (!spec.model.reads_tokens()) check_are_graphs(files, spec.model.arch());
   for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
   labels_ = labels_in(joined(files), settings.task);
   check<UsageError>(spec.training.label_smoothing == 0 || config().has_classes(), "--label-smoothing: the task ",
@@ -96,11 +105,16 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
     train_files_ = std::move(split.train);
     valid_files_ = std::move(split.valid);
   }
-  if (!valid.file.empty()) valid_files_.push_back(read_task_data(valid.file, input, arguments));
+  if (!valid.file.empty()) {
+    valid_files_.push_back(read_task_data(valid.file, input, arguments));
+    if (!spec.model.reads_tokens()) check_are_graphs(valid_files_, spec.model.arch());
+  }
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   text_keys_ = text_keys_of(train_);
-  if (!tokenizer_) tokenizer_ = tokenizer_of_words(train_, spec.model.tokens().vocab_size, settings.marks);
+  if (!tokenizer_ && spec.model.reads_tokens()) {
+    tokenizer_ = tokenizer_of_words(train_, spec.model.tokens().vocab_size, settings.marks);
+  }
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   warn_of_slips();
   if (labels_.size() == 0) return;
@@ -152,7 +166,12 @@ models::TaskConfig LabelledTask::config() const {
 }
 
 void LabelledTask::fit(models::ModelConfig& config) {
-  config.tokens().fit_vocabularies({tokenizer_->vocab_size(), tokenizer_->vocab_size()});
+  if (train_files_.front().graphs != nullptr) config->fit_unordered();
+  if (tokenizer_) {
+    config.tokens().fit_vocabularies({tokenizer_->vocab_size(), tokenizer_->vocab_size()});
+  } else {
+    config.graphs().fit_graphs(measured_features(train_files_));
+  }
   config.check();
   train_examples_ = encode(config);
   config->fit_examples(models::counted_examples(train_examples_, tuning_.task), labels_.size());
@@ -163,14 +182,23 @@ void LabelledTask::start(models::TaskModel& model) {
 }
 
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
+  if (tokenizer_) return encode_texts(config);
+  const EncodeGraphs with{tuning_.task, labels_, config.graphs().features, formats::Gold::given};
+  const auto encode_one = [&](const TaskData& file) { return encode_graphs(file, with); };
+  valid_examples_ = encode_files(valid_files_, encode_one);
+  return encode_files(train_files_, encode_one);
+}
+
+std::vector<data::TaskExample> LabelledTask::encode_texts(const models::ModelConfig& config) {
   const TuningSpec& settings = tuning_;
   const data::Framing framing(*tokenizer_, config.tokens().longest_text(), config.tokens().has_segments());
   if (config.tokens().reads_all())
     refuse({"overlong"}, arguments_, ": no text is too long for --arch " + config.arch());
   data::OverlongTexts overlong{settings.overlong};
   const EncodeTask with{settings.task, labels_, *tokenizer_, framing, formats::Gold::given};
-  std::vector<data::TaskExample> examples = encode_files(train_files_, with, overlong);
-  valid_examples_ = encode_files(valid_files_, with, overlong);
+  const auto encode_one = [&](const TaskData& file) { return encode_task(file, with, overlong); };
+  std::vector<data::TaskExample> examples = encode_files(train_files_, encode_one);
+  valid_examples_ = encode_files(valid_files_, encode_one);
   if (overlong.count > 0 && !std::exchange(overlong_told_, true))
     arguments_.say(overlong_note(overlong, settings.task));
   return examples;
@@ -231,7 +259,7 @@ EvaluationSample LabelledTask::sample_evaluation(training::TrainingConfig& confi
   const Index batch_size = config.training.batch_size;
   const Index all = valid_->size(), most = std::max<Index>(256, 16 * batch_size);
   const Fold sample{.folds = all / most, .fold = 1, .seed = 0};
-  if (sample.folds > 1) {
+  if (sample.folds > 1 && valid_files_.size() == 1) {
     valid_files_ = {part_of(*valid_, sample, Side::inside)};
     valid_ = valid_files_.front();
   }
@@ -271,6 +299,7 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   if (baseline) note(concatenate("the baseline, ", baseline->what, ","), *baseline, "");
   if (starts_from_counts_) return notes;  // a bag itself
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
+  if (train_.graphs != nullptr && tuning_.task == Task::label) return notes;  // nodes are no text
   std::optional<JudgedAnswers> bag = answers_of_bag({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) {
     const bool is_large = config().task != Task::span && !stop();

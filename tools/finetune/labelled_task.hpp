@@ -13,11 +13,11 @@ namespace heddle {
 
 class LabelledTask : public FinetuningTask {
  public:
-  // Without a tokenizer, one of words is trained on the examples.
+  // Without a tokenizer, one of words is trained on the examples, if the model reads tokens.
   LabelledTask(const FinetuneOptions& options, const RunSpec& spec, std::optional<text::Tokenizer> tokenizer,
                const cli::Arguments& arguments);
 
-  const text::Tokenizer& tokenizer() const { return *tokenizer_; }
+  const std::optional<text::Tokenizer>& tokenizer() const { return tokenizer_; }
   // Sets what the examples decide of a new model's configuration.
   void fit(models::ModelConfig& config);
   void start(models::TaskModel& model) override;
@@ -31,6 +31,7 @@ class LabelledTask : public FinetuningTask {
 
  private:
   void warn_of_slips() const;
+  std::vector<data::TaskExample> encode_texts(const models::ModelConfig& config);
   // Reads both files and reports how many examples were too long.
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
   std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;

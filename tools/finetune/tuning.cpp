@@ -9,6 +9,7 @@
 #include "formats/heddle/load_model.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "tools/cli/signals.hpp"
+#include "tools/tasks/graph_data.hpp"
 #include "tools/training/training_files.hpp"
 
 namespace heddle {
@@ -129,6 +130,7 @@ void Finetuning::add_inputs(formats::Provenance& provenance) const {
 
 void Finetuning::settle(RunSpec& spec) const {
   take_given(*spec.tuning, options_.tuning, arguments_);
+  settle_task(*spec.tuning);
   const TuningSpec& tuning = *spec.tuning;
   base_ ? settle_tuned_model(spec) : settle_new_model(spec);
   if (!models::has_own_head(tuning.task)) {
@@ -142,6 +144,13 @@ void Finetuning::settle(RunSpec& spec) const {
         training::objective_for(*model, reads_pairs ? training::DataKind::pairs : training::DataKind::text);
   }
   training::check_suits(*spec.objective, *model);
+}
+
+// Graphs files say themselves what they have labels for.
+void Finetuning::settle_task(TuningSpec& tuning) const {
+  if (arguments_.given("task")) return;
+  const std::string first = training_files(options_.train).front().path;
+  if (is_graphs_file(first)) tuning.task = task_of_graphs(first, tuning.input.columns.label);
 }
 
 void Finetuning::settle_tuned_model(RunSpec& spec) const {
@@ -179,14 +188,15 @@ void Finetuning::begin(const RunSpec& spec, const training::TrainingConfig& conf
                               static_cast<std::uint64_t>(spec.seed),
                               model->dropout,
                               from};
-  loaded_ = base_ ? formats::start_task(*base_, task) : formats::start_new_task(model, *tokenizer, task);
+  loaded_ = base_ ? formats::start_task(*base_, task) : formats::start_new_task(model, tokenizer, task);
   if (!base_ && from == nullptr) task_->start(*loaded_->model);
   check_trained(*spec.tuning, loaded_->model->parameters());
   objective_ = task_->objective(*loaded_->model, config);
 }
 
 void Finetuning::save(const std::string& path, const SavedRun& run) const {
-  formats::SavedTask saved{*loaded_->model, loaded_->tokenizer.model(), run.history, run.provenance};
+  formats::SavedTask saved{*loaded_->model, nullptr, run.history, run.provenance};
+  if (loaded_->tokenizer) saved.tokenizer = &loaded_->tokenizer->model();
   if (loaded_->source_tokenizer) saved.source_tokenizer = &loaded_->source_tokenizer->model();
   saved.training = run.write_record;
   if (spec_->tuning->adapts()) {

@@ -44,6 +44,7 @@ class Finetuning : public Trainee {
   void describe(DryRun& run) const override;
 
  private:
+  void settle_task(TuningSpec& tuning) const;
   void settle_tuned_model(RunSpec& spec) const;
   void settle_new_model(RunSpec& spec) const;
 

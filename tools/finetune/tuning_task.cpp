@@ -26,6 +26,12 @@ void refuse_for_labelled(models::Task task, const cli::Arguments& arguments) {
   refuse_columns(task, arguments);
 }
 
+void refuse_for_graphs(const std::string& reason, const cli::Arguments& arguments) {
+  refuse({"overlong", "pooling", "layer_mix", "auxiliary_weight", "marks", "tokenizer", "format", "text_column",
+          "header", "bad_records"},
+         arguments, reason);
+}
+
 }  // namespace
 
 void check_suits_new_model(const TuningSpec& tuning) {
@@ -37,16 +43,18 @@ void check_suits_new_model(const TuningSpec& tuning) {
 NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& spec, const cli::Arguments& arguments) {
   const models::Task kind = spec.tuning->task;
   const std::string arch = spec.model.arch();
-  check<UsageError>(models::architecture(arch).plays(models::ContextualVectors::what), "--arch ", arch,
-                    ": gives no vectors for --task ", to_text(kind), "; choose ",
+  const models::Architecture& about = models::architecture(arch);
+  check<UsageError>(about.plays(models::ContextualVectors::what) || about.plays(models::NodeVectors::what), "--arch ",
+                    arch, ": gives no vectors for --task ", to_text(kind), "; choose ",
                     models::architectures_with(models::ContextualVectors::what));
   refuse_for_labelled(kind, arguments);
+  if (!spec.model.reads_tokens()) refuse_for_graphs(": is for texts, and --arch " + arch + " reads graphs", arguments);
   models::ModelConfig config = spec.model;
   std::optional<text::Tokenizer> given;
   if (!options.tokenizer.empty()) given = cli::load_tokenizer(options.tokenizer, arguments, formats::Side::source);
   auto task = std::make_unique<LabelledTask>(options, spec, std::move(given), arguments);
   task->fit(config);
-  text::Tokenizer tokenizer = task->tokenizer();
+  std::optional<text::Tokenizer> tokenizer = task->tokenizer();
   return {std::move(task), config, std::move(tokenizer)};
 }
 
@@ -55,8 +63,13 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   const models::Task task = spec.tuning->task;
   if (!models::has_own_head(task)) {
     refuse_for_labelled(task, arguments);
-    return std::make_unique<LabelledTask>(options, spec, formats::read_tokenizer(base.file(), formats::Side::source),
-                                          arguments);
+    std::optional<text::Tokenizer> tokenizer;
+    if (spec.model.reads_tokens()) {
+      tokenizer = formats::read_tokenizer(base.file(), formats::Side::source);
+    } else {
+      refuse_for_graphs(": is for texts, and " + options.from + " reads graphs", arguments);
+    }
+    return std::make_unique<LabelledTask>(options, spec, std::move(tokenizer), arguments);
   }
   const std::string reason = ": is for labelled examples, which --task " + to_text(task) + " does not use";
   refuse({"label_column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "auxiliary_weight"},

@@ -48,7 +48,7 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
 struct NewModelTask {
   std::unique_ptr<FinetuningTask> task;
   models::ModelConfig config;
-  text::Tokenizer tokenizer;
+  std::optional<text::Tokenizer> tokenizer;  // none where the model reads graphs
 };
 // Throws UsageError for a task that a new model does not learn, and for adapters.
 void check_suits_new_model(const TuningSpec& tuning);

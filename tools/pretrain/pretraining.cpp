@@ -68,6 +68,8 @@ models::Vocabularies Pretraining::vocabularies(const models::ModelConfig& model)
 
 void Pretraining::settle(RunSpec& spec) const {
   spec.model = described_model(options_.model, spec.model);
+  check<UsageError>(spec.model.reads_tokens(), "--arch ", spec.model.arch(),
+                    ": reads graphs, which finetune trains on their labels; pretrain reads texts");
   if (spec.objective) prepare(spec.model, *spec.objective);
   spec.model.tokens().fit_vocabularies(vocabularies(spec.model));
   spec.model->spell_out();

@@ -7,6 +7,7 @@
 #include "libcore/base/strings.hpp"
 #include "tools/cli/model_files.hpp"
 #include "tools/tasks/data_warnings.hpp"
+#include "tools/tasks/graph_data.hpp"
 #include "tools/tasks/prediction_pool.hpp"
 
 namespace heddle {
@@ -115,14 +116,21 @@ void Ensemble::check_alike(const std::string& path, const models::TaskConfig& ow
                    ", and ", first, " has ", join(task.labels), "; models with the same labels are needed");
 }
 
+bool Ensemble::read_tokens() const {
+  return std::ranges::all_of(members_, [](const Member& member) { return member.loaded.tokenizer.has_value(); });
+}
+
 bool Ensemble::reads_all() const {
-  return std::ranges::all_of(
-      members_, [](const Member& member) { return member.loaded.model->body().config().tokens().reads_all(); });
+  return std::ranges::all_of(members_, [](const Member& member) {
+    return !member.loaded.tokenizer || member.loaded.model->body().config().tokens().reads_all();
+  });
 }
 
 std::vector<const text::Tokenizer*> Ensemble::tokenizers() const {
   std::vector<const text::Tokenizer*> list;
-  for (const Member& member : members_) list.push_back(&member.loaded.of_sources());
+  for (const Member& member : members_) {
+    if (member.loaded.tokenizer) list.push_back(&member.loaded.of_sources());
+  }
   return list;
 }
 
@@ -133,9 +141,14 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
   const models::Model& body = loaded.model->body();
   const models::TaskConfig& own = loaded.model->task();
   const data::LabelSet own_labels = own.has_classes() ? data::LabelSet(own.labels) : data::LabelSet();
-  const data::Framing framing(loaded.of_sources(), body.config().tokens().longest_text(),
-                              body.config().tokens().has_segments());
-  const auto examples = encode_task(data, {own.task, own_labels, loaded.of_sources(), framing, how.gold}, overlong);
+  const auto encode = [&] {
+    if (!loaded.tokenizer)
+      return encode_graphs(data, {own.task, own_labels, body.config().graphs().features, how.gold});
+    const models::TokenConfig& config = body.config().tokens();
+    const data::Framing framing(loaded.of_sources(), config.longest_text(), config.has_segments());
+    return encode_task(data, {own.task, own_labels, loaded.of_sources(), framing, how.gold}, overlong);
+  };
+  const std::vector<data::TaskExample> examples = encode();
   TaskAnswers answers = answer(*loaded.model, data, examples, how.limits, how.predict);
   for (std::vector<double>& text : answers.classes) reorder(text, member.places);
   for (auto& sentence : answers.tags) {

@@ -32,7 +32,8 @@ class Ensemble {
   const models::TaskConfig& task_of(std::size_t member) const { return members_[member].loaded.model->task(); }
   std::vector<const text::Tokenizer*> tokenizers() const;
   const std::vector<double>& weights() const { return weights_; }
-  bool reads_all() const;  // whether no text is too long for any of them
+  bool read_tokens() const;  // whether all of them do
+  bool reads_all() const;    // whether no text is too long for any of them
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
 
   // What one model predicts, with its classes in the order of labels(). Examples that are too long for it are counted.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -13,6 +14,7 @@
 #include "libcore/metrics/classification.hpp"
 #include "libcore/metrics/entities.hpp"
 #include "libcore/metrics/proportion.hpp"
+#include "libcore/metrics/ranking.hpp"
 #include "libcore/metrics/regression.hpp"
 #include "libcore/metrics/span_answers.hpp"
 
@@ -55,8 +57,8 @@ std::string confusion_table(const metrics::ClassificationReport& report) {
   return table;
 }
 
-// The one metric of which less is better.
-constexpr const char* squared_error = "mean_squared_error";
+// The metrics of which less is better.
+constexpr std::array<std::string_view, 3> errors{"mean_squared_error", "rmse", "mae"};
 
 // A metric over the examples at these indices: all, or a bootstrap sample, which repeats some.
 struct Measure {
@@ -111,7 +113,7 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
   const double value = baseline.of(all), difference = model.of(all) - value;
   const metrics::Interval interval = difference_of(model, baseline, examples, how.seed);
   const bool is_enough = model.is_right || examples >= least_examples;
-  const bool is_beyond = model.name == squared_error ? interval.high < 0 : interval.low > 0;
+  const bool is_beyond = better_of(model.name) == training::Better::lower ? interval.high < 0 : interval.low > 0;
   const Comparison comparison{.baseline = value,
                               .difference = difference,
                               .low = interval.low,
@@ -165,6 +167,11 @@ class Predictions {
   explicit Predictions(Index classes) : classes_(classes) {}
 
   void add(Index gold, std::optional<Index> predicted) { pairs_.emplace_back(gold, predicted); }
+  // Of two classes, with the probability of the second.
+  void add_ranked(Index gold, const Guess& guess) {
+    add(gold, guess.label);
+    ranked_.push_back({guess.label == 1 ? guess.probability : 1 - guess.probability, gold == 1});
+  }
   void end_group() { ends_.push_back(pairs_.size()); }
 
   Index groups() const { return static_cast<Index>(ends_.size()); }
@@ -186,18 +193,30 @@ class Predictions {
     return confusion;
   }
   metrics::Confusion confusion() const { return confusion(all_places(groups())); }
+  // Whether each group is of two classes.
+  bool are_ranked() const { return !ranked_.empty(); }
+  std::vector<metrics::RankedExample> ranked(Places places) const {
+    std::vector<metrics::RankedExample> ranked;
+    for (const Index place : places) ranked.push_back(ranked_[static_cast<std::size_t>(place)]);
+    return ranked;
+  }
 
  private:
   Index classes_;
   std::vector<std::pair<Index, std::optional<Index>>> pairs_;
   std::vector<std::size_t> ends_;  // of each group
+  std::vector<metrics::RankedExample> ranked_;
 };
 
 Predictions text_predictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses) {
   Predictions predictions(labels.size());
   const std::vector<Index> gold = gold_labels(data, labels);
   for (std::size_t i = 0; i < gold.size(); ++i) {
-    predictions.add(gold[i], guesses.classes[i].label);
+    if (labels.size() == 2) {
+      predictions.add_ranked(gold[i], guesses.classes[i]);
+    } else {
+      predictions.add(gold[i], guesses.classes[i].label);
+    }
     predictions.end_group();
   }
   return predictions;
@@ -217,9 +236,14 @@ Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, 
 std::vector<Measure> class_measures(const Predictions& predictions) {
   Measure accuracy{"accuracy", [&](Places places) { return predictions.confusion(places).accuracy(); }};
   if (predictions.are_single()) accuracy.is_right = [&](Index place) { return predictions.is_right(place); };
-  return {std::move(accuracy),
-          {"macro_f1", [&](Places places) { return predictions.confusion(places).macro_f1(); }},
-          {"matthews", [&](Places places) { return predictions.confusion(places).matthews(); }}};
+  std::vector<Measure> measures{std::move(accuracy),
+                                {"macro_f1", [&](Places places) { return predictions.confusion(places).macro_f1(); }},
+                                {"matthews", [&](Places places) { return predictions.confusion(places).matthews(); }}};
+  if (predictions.are_ranked()) {
+    measures.push_back({"roc_auc", [&](Places places) { return metrics::roc_auc(predictions.ranked(places)); }});
+    measures.push_back({"pr_auc", [&](Places places) { return metrics::pr_auc(predictions.ranked(places)); }});
+  }
+  return measures;
 }
 
 // The baseline's predictions are null if there is none.
@@ -301,8 +325,12 @@ std::vector<Measure> number_measures(const std::vector<double>& gold, const std:
                      return metric(right, answered);
                    }};
   };
-  return {measure("pearson", metrics::pearson), measure("spearman", metrics::spearman),
-          measure(squared_error, metrics::mean_squared_error)};
+  return {measure("pearson", metrics::pearson),
+          measure("spearman", metrics::spearman),
+          measure("mean_squared_error", metrics::mean_squared_error),
+          measure("rmse", metrics::root_mean_squared_error),
+          measure("mae", metrics::mean_absolute_error),
+          measure("r2", metrics::explained_variance)};
 }
 
 Judgement judge_numbers(const TaskData& data, const TaskGuesses& guesses, const Judge& how) {
@@ -378,7 +406,7 @@ Judgement judge_spans(const TaskData& data, const TaskGuesses& guesses, const Ju
 }  // namespace
 
 training::Better better_of(const std::string& metric) {
-  return metric == squared_error ? training::Better::lower : training::Better::higher;
+  return std::ranges::count(errors, metric) > 0 ? training::Better::lower : training::Better::higher;
 }
 
 std::string Comparison::text(const std::string& metric) const {

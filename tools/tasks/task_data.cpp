@@ -7,6 +7,7 @@
 #include "libcore/data/folds.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
+#include "tools/tasks/graph_data.hpp"
 
 namespace heddle {
 
@@ -79,6 +80,7 @@ void reject_without_tokens(TaskData& data, const std::vector<const text::Tokeniz
 
 TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
+  part.graphs = data.graphs;
   if (!data.texts.empty()) part.texts = at_places(data.texts, places);
   if (!data.sentences.empty()) part.sentences = at_places(data.sentences, places);
   if (!data.questions.empty()) part.questions = at_places(data.questions, places);
@@ -122,6 +124,7 @@ TaskData TaskReader::read(std::string_view content, const formats::Place& begin,
 
 TaskData read_task_data(const std::string& path, const TaskInput& input, const cli::Arguments& arguments,
                         const UseTaskData& use) {
+  if (is_graphs_file(path)) return read_graphs(path, input);
   cli::Input source = arguments.open_text(path);
   return read_task_content(cli::read_all(source), source.name(), input, arguments, use);
 }
@@ -151,6 +154,7 @@ TaskData joined(const std::vector<TaskData>& files) {
     append(all, file);
   }
   all.file = join(names);
+  if (files.size() == 1) all.graphs = files.front().graphs;
   return all;
 }
 
@@ -171,7 +175,7 @@ std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   for (const data::LabelledText& example : data.texts) {
     data::ContentKey key;
-    key.add(text::stripped(example.text));
+    key.add(text::stripped(example.shown()));
     if (example.second_text) key.add(text::stripped(*example.second_text));
     units.push_back({.key = key.value()});
   }

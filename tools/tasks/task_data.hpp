@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,8 @@ struct TaskData {
   std::vector<data::TaggedSentence> sentences;
   std::vector<data::SpanQuestion> questions;
   std::vector<formats::BadRecord> left_out{};
+  // Of a graphs file: example n is the graph whose number is the example's line - 1.
+  std::shared_ptr<const data::GraphSource> graphs{};
 
   Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
 };

@@ -31,12 +31,19 @@ Numbers counted_ranks(const Numbers& numbers) {
 TEST_CASE("regression: worked by hand") {
   const Numbers gold = {1, 2, 3, 4}, predicted = {1, 3, 2, 6};
   CHECK(mean_squared_error(gold, predicted) == doctest::Approx(6.0 / 4));
+  CHECK(root_mean_squared_error(gold, predicted) == doctest::Approx(std::sqrt(1.5)));
+  CHECK(mean_absolute_error(gold, predicted) == doctest::Approx(1));
+  CHECK(explained_variance(gold, predicted) == doctest::Approx(1 - 6.0 / 5));
+  CHECK(explained_variance(Numbers{2, 2}, Numbers{1, 3}) == 0);
   // Deviations -1.5 -0.5 0.5 1.5 and -2 0 -1 3.
   CHECK(pearson(gold, predicted) == doctest::Approx(7 / std::sqrt(5.0 * 14)));
   CHECK(spearman(gold, predicted) == doctest::Approx(1 - 6.0 * 2 / (4 * 15)));
   const RegressionReport result = regression_report(gold, predicted);
   CHECK(result.examples == 4);
   CHECK(result.pearson == pearson(gold, predicted));
+  CHECK(result.rmse == root_mean_squared_error(gold, predicted));
+  CHECK(result.mae == 1);
+  CHECK(result.r2 == explained_variance(gold, predicted));
 }
 
 TEST_CASE("regression: correlations do not see scale and shift, ranks no monotone function either") {

@@ -50,7 +50,7 @@ Summary summarize_model(const formats::ModelFile& file) {
   summary.config = file.config<models::ModelConfig>();
   summary.weights = file.weights().tensors();
   count_parameters(summary);
-  summary.tokenizer = file.tokenizer_model();
+  if (summary.config->reads_tokens()) summary.tokenizer = file.tokenizer_model();
   if (formats::has_source_tokenizer(file.file())) {
     summary.source_tokenizer = formats::read_tokenizer_model(file.file(), Side::source);
   }

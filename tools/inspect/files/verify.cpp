@@ -56,8 +56,10 @@ void check_shapes(const formats::ModelFile& file, formats::Problems& problems) {
 }
 
 void check_vocabulary(const formats::ModelFile& file) {
+  const auto config = file.config<models::ModelConfig>();
+  if (!config.reads_tokens()) return;
   const auto pieces = static_cast<Index>(file.tokenizer_model().pieces.size());
-  const Index rows = file.config<models::ModelConfig>().tokens().vocab_size;
+  const Index rows = config.tokens().vocab_size;
   check<DataError>(pieces <= rows, file.file().path(), ": has a tokenizer of ", pieces,
                    " pieces, but the vocabulary of the model is ", rows);
 }

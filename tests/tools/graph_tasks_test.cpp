@@ -1,0 +1,154 @@
+// Graphs files in finetune and classify.
+#include "formats/heddle/graphs_file.hpp"
+#include "libcore/base/random.hpp"
+#include "support/json.hpp"
+#include "tools/labelled_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace graph_tasks_tests {
+
+namespace {
+
+const std::string gat = "finetune -q --arch gat:layers=2,width=16,heads=2 ";
+
+// Random graphs of 4 to 8 nodes in a ring with chords, whose edges have one of two kinds.
+data::Graph random_graph(const RandomStream& random, bool has_edge_kinds) {
+  std::uint64_t drawn = 0;
+  data::Graph graph;
+  graph.nodes = 4 + random.below(drawn++, 5);
+  for (Index i = 0; i < graph.nodes; ++i) graph.node_features.categories.push_back(1);
+  std::vector<data::ListedEdge> edges;
+  const auto kind = static_cast<std::int32_t>(1 + random.below(drawn++, 2));
+  const auto join = [&](Index a, Index b) {
+    const std::vector<std::int32_t> kinds(has_edge_kinds ? 1 : 0, kind);
+    edges.push_back({a, b, kinds});
+    edges.push_back({b, a, kinds});
+  };
+  for (Index i = 0; i < graph.nodes; ++i) join(i, (i + 1) % graph.nodes);
+  if (random.below(drawn++, 2) == 1) join(0, 2);
+  data::set_edges(graph, edges);
+  return graph;
+}
+
+struct Kinds {
+  bool of_edges = true;
+};
+
+// Writes graphs whose class is the kind of their edges, whose number is that of their edges, or whose nodes have the
+// class of those with more than two neighbours.
+enum class Learns { kind, count, degree };
+void write_graphs(const std::string& path, Learns learns, Index count, std::uint64_t seed, Kinds kinds = {}) {
+  data::GraphSchema schema;
+  schema.nodes.categories = {{"element", {"C"}}};
+  if (kinds.of_edges) schema.edges.categories = {{"order", {"single", "double"}}};
+  data::GraphTargets targets{.level = data::GraphLevel::graph, .columns = {{"active", {"no", "yes"}}}};
+  if (learns == Learns::count) targets.columns = {{"size", {}}};
+  if (learns == Learns::degree) targets = {data::GraphLevel::node, {{"hub", {"no", "yes"}}}};
+  formats::GraphsFileWriter writer(path, schema, targets);
+  for (Index g = 0; g < count; ++g) {
+    const RandomStream random(seed, random_site("graph tasks"), static_cast<std::uint64_t>(g));
+    data::GraphRecord record{.graph = random_graph(random, true)};
+    data::Graph& graph = record.graph;
+    if (learns == Learns::kind) record.targets = {graph.edge_features.categories.front() == 2 ? 1.0 : 0.0};
+    if (learns == Learns::count) record.targets = {static_cast<double>(graph.edges())};
+    for (Index i = 0; learns == Learns::degree && i < graph.nodes; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      record.targets.push_back(graph.rows[at + 1] - graph.rows[at] > 2 ? 1 : 0);
+    }
+    if (!kinds.of_edges) graph.edge_features = {};
+    record.id = "g" + std::to_string(g + 1);
+    writer.append(record);
+  }
+  writer.commit(formats::start_provenance("a test"));
+}
+
+}  // namespace
+
+TEST_CASE("graphs: a class that the kinds of edges decide is learned with them, and not without") {
+  const Labelled corpus;
+  for (const bool has_kinds : {true, false}) {
+    CAPTURE(has_kinds);
+    write_graphs(corpus.path("train.h5"), Learns::kind, 120, 1, {has_kinds});
+    write_graphs(corpus.path("test.h5"), Learns::kind, 100, 2, {has_kinds});
+    corpus.must(gat + "--train train.h5 --epochs 20 -o m.h5 --restart");
+    const json result = corpus.evaluated("classify m.h5 test.h5");
+    const double accuracy = result["accuracy"].get<double>();
+    if (has_kinds) {
+      CHECK(accuracy >= 0.95);
+    } else {
+      CHECK(accuracy <= 0.6);
+    }
+    corpus.must("rm m.h5");
+  }
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("graphs: classes of graphs have answers in order, with their names") {
+  const Labelled corpus;
+  write_graphs(corpus.path("train.h5"), Learns::kind, 60, 1);
+  corpus.must(gat + "--train train.h5 --valid 20% --epochs 3 -o m.h5 --metric roc_auc");
+  CHECK(lines_in(corpus.must("classify m.h5 train.h5").out) == 60);
+  const std::vector<std::string> objects = lines_of(corpus.must("classify m.h5 train.h5 --jsonl").out);
+  REQUIRE(objects.size() == 60);
+  CHECK(parse_json(objects[6])["id"] == "g7");
+  const Outcome report = corpus.run("classify m.h5 train.h5 --evaluate --metric roc_auc -o p.tsv");
+  CHECK(contains(report.out, "\nroc_auc"));
+  CHECK(contains(report.out, "\npr_auc"));
+  CHECK(contains(report.err, "was trained on this file"));
+  CHECK(lines_of(read_file(corpus.path("p.tsv"))).front() == "id\tgold\tpredicted\tprobability");
+  CHECK(contains(corpus.must("inspect m.h5").out, "gat"));
+  CHECK(contains(corpus.must("inspect verify m.h5").out, "no problem"));
+}
+
+TEST_CASE("graphs: numbers of graphs and classes of nodes are learned by what the file has labels for") {
+  const Labelled corpus;
+  write_graphs(corpus.path("sizes.h5"), Learns::count, 120, 1);
+  corpus.must(
+      "finetune -q --arch message-passing:layers=2,width=16,readout=sum --train sizes.h5 --valid 20% --epochs 30 "
+      "-o sizes-model.h5 --metric rmse");
+  CHECK(corpus.evaluated("classify sizes-model.h5 sizes.h5")["r2"].get<double>() > 0.9);
+  write_graphs(corpus.path("hubs.h5"), Learns::degree, 100, 1);
+  corpus.must("finetune -q --arch message-passing:layers=2,width=16 --train hubs.h5 --epochs 20 -o hubs-model.h5");
+  CHECK(corpus.evaluated("classify hubs-model.h5 hubs.h5")["accuracy"].get<double>() > 0.95);
+  const std::vector<std::string> nodes = lines_of(corpus.must("classify hubs-model.h5 hubs.h5").out);
+  CHECK(nodes.front().starts_with("1\t1\t"));
+}
+
+TEST_CASE("graphs: their parts are words for a bag, which stands beside other models") {
+  const Labelled corpus;
+  write_graphs(corpus.path("train.h5"), Learns::kind, 60, 1);
+  corpus.must("finetune -q --arch bag --train train.h5 -o bag.h5");
+  CHECK(corpus.must("classify bag.h5 train.h5 --evaluate").status == 0);
+  const Outcome run =
+      corpus.run("finetune --arch gat:layers=1,width=8,heads=1 --train train.h5 --valid 20% --epochs 1 -o m.h5");
+  CHECK(contains(run.err, "a bag of words and n-grams has a validation accuracy"));
+  corpus.must("finetune -q --ensemble m.h5,bag.h5 --valid train.h5 -o both.h5");
+  CHECK(corpus.must("classify both.h5 train.h5 --evaluate").status == 0);
+}
+
+TEST_CASE("graphs: models and files of the wrong kind are refused in one line") {
+  const Labelled corpus;
+  write_graphs(corpus.path("train.h5"), Learns::kind, 40, 1);
+  corpus.must(gat + "--train train.h5 --epochs 1 -o m.h5");
+  const auto refuses = [&](const std::string& command, const std::string& reason) {
+    const Outcome run = corpus.run(command);
+    CAPTURE(command);
+    CAPTURE(run.err);
+    CHECK(run.status != 0);
+    CHECK(lines_in(run.err) == 1);
+    CHECK(contains(run.err, reason));
+  };
+  refuses(gat + "--train texts.tsv -o x.h5", "texts.tsv: holds texts, and --arch gat reads graphs");
+  refuses("classify m.h5 texts.tsv", "texts.tsv: holds texts, and m.h5 reads graphs");
+  refuses("generate m.h5 -p hello", "reads graphs, not texts");
+  refuses("inspect embed m.h5 texts.tsv", "reads graphs, not texts");
+  refuses("pretrain --arch gat --train texts.tsv -o x.h5", "reads graphs");
+  refuses(gat + "--train train.h5 --pooling mean -o x.h5", "--pooling");
+  refuses(gat + "--train train.h5 --task regress -o x.h5", "has labels for --task classify");
+  refuses(gat + "--train train.h5 --label-column none -o x.h5", "has the labels active");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
+}
+
+}  // namespace graph_tasks_tests

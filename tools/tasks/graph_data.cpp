@@ -1,0 +1,226 @@
+#include "tools/tasks/graph_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/heddle/graphs_file.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/base/values.hpp"
+
+namespace heddle {
+
+namespace {
+
+using models::Task;
+
+// The number of the column of labels that is learned.
+std::size_t chosen_column(const data::GraphTargets& targets, const std::string& path, const std::string& column) {
+  check<DataError>(!targets.columns.empty(), path, ": has no labels; make it with convert --label-column NAME");
+  std::vector<std::string> names;
+  for (const data::TargetColumn& of : targets.columns) names.push_back(of.name);
+  if (column.empty()) {
+    check<UsageError>(names.size() == 1, path, ": has the labels ", join(names), "; choose one with --label-column");
+    return 0;
+  }
+  const auto found = std::ranges::find(names, column);
+  check<UsageError>(found != names.end(), "--label-column ", column, ": ", path, " has the labels ", join(names));
+  return static_cast<std::size_t>(found - names.begin());
+}
+
+Task task_of(const data::GraphTargets& targets, const std::string& path, std::size_t column) {
+  const bool is_class = !targets.columns[column].classes.empty();
+  check<UsageError>(targets.level == data::GraphLevel::graph || (targets.level == data::GraphLevel::node && is_class),
+                    path, ": has labels of ", targets.level == data::GraphLevel::edge ? "edges" : "numbers of nodes",
+                    ", which no task learns; classes of nodes, and classes and numbers of graphs are learned");
+  if (targets.level == data::GraphLevel::node) return Task::label;
+  return is_class ? Task::classify : Task::regress;
+}
+
+std::string label_text(const data::TargetColumn& column, double value) {
+  return column.classes.empty() ? format(value) : column.classes[static_cast<std::size_t>(value)];
+}
+
+// The parts of a graph as words: its fragments where there are any, else the kinds of its nodes.
+std::string words_of(const data::GraphRecord& record, const data::GraphSchema& schema) {
+  std::vector<std::string> words;
+  for (const std::uint32_t fragment : record.fragments) words.push_back("f" + std::to_string(fragment));
+  const std::size_t columns = schema.nodes.categories.size();
+  const std::vector<std::int32_t>& kinds = record.graph.node_features.categories;
+  for (std::size_t i = 0; words.size() < kinds.size() / std::max<std::size_t>(1, columns) && record.fragments.empty();
+       i += columns) {
+    words.push_back(concatenate("n", kinds[i]));
+  }
+  return words.empty() ? "graph" : join(words, " ");
+}
+
+std::string name_of(const data::GraphRecord& record, Index number) {
+  return record.id.empty() ? std::to_string(number + 1) : record.id;
+}
+
+// The nodes of a graph as words with their tags; those alone that have one where tags are needed.
+data::TaggedSentence sentence_of(const data::GraphRecord& record, const data::GraphTargets& targets, std::size_t column,
+                                 Index number, formats::Gold gold) {
+  data::TaggedSentence sentence{{}, {}, {}};
+  for (Index node = 0; node < record.graph.nodes; ++node) {
+    const auto at = static_cast<std::size_t>(node);
+    if (gold == formats::Gold::given) {
+      const double value = record.targets[at * targets.columns.size() + column];
+      if (std::isnan(value)) continue;
+      sentence.tags.push_back(label_text(targets.columns[column], value));
+    }
+    sentence.words.push_back(record.node_names.empty() ? std::to_string(node + 1) : record.node_names[at]);
+    sentence.lines.push_back(number + 1);
+    sentence.nodes.push_back(node);
+  }
+  return sentence;
+}
+
+Index number_of(const data::LabelledText& text) {
+  return text.line - 1;
+}
+Index number_of(const data::TaggedSentence& sentence) {
+  return sentence.lines.front() - 1;
+}
+
+}  // namespace
+
+bool is_graphs_file(const std::string& path) {
+  return formats::looks_like_hdf5(path) && formats::kind_of(path) == formats::FileKind::graphs;
+}
+
+Task task_of_graphs(const std::string& path, const std::string& column) {
+  const formats::GraphsFile file(path);
+  return task_of(file.targets(), path, chosen_column(file.targets(), path, column));
+}
+
+TaskData read_graphs(const std::string& path, const TaskInput& input) {
+  auto file = std::make_shared<formats::GraphsFile>(path);
+  const data::GraphTargets& targets = file->targets();
+  const bool has_gold = input.gold == formats::Gold::given;
+  std::size_t column = 0;
+  if (has_gold) {
+    column = chosen_column(targets, path, input.labelled.columns.label);
+    const Task task = task_of(targets, path, column);
+    check<UsageError>(task == input.task, path, ": has labels for --task ", to_text(task), ", not for ",
+                      to_text(input.task));
+  }
+  TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file};
+  for (Index number = 0; number < file->size(); ++number) {
+    const data::GraphRecord record = file->record(number);
+    if (input.task == Task::label) {
+      data::TaggedSentence sentence = sentence_of(record, targets, column, number, input.gold);
+      if (!sentence.words.empty()) data.sentences.push_back(std::move(sentence));
+      continue;
+    }
+    data::LabelledText text{.text = words_of(record, file->schema()), .second_text = {}, .label = {}};
+    text.line = number + 1;
+    text.name = name_of(record, number);
+    if (has_gold) {
+      const double value = record.targets[column];
+      if (std::isnan(value)) continue;
+      text.label = label_text(targets.columns[column], value);
+    }
+    data.texts.push_back(std::move(text));
+  }
+  check<DataError>(!has_gold || data.size() > 0, path, ": no graph has a label");
+  return data;
+}
+
+GraphsForModel::GraphsForModel(std::shared_ptr<const data::GraphSource> graphs, const data::GraphSchema& features)
+    : graphs_(std::move(graphs)), features_(features), map_(graphs_->schema(), features, graphs_->name()) {}
+
+data::GraphRecord GraphsForModel::record(Index number) const {
+  data::GraphRecord record = graphs_->record(number);
+  map_.apply(record.graph);
+  return record;
+}
+
+data::Graph GraphsForModel::graph(Index number) const {
+  data::Graph graph = graphs_->graph(number);
+  map_.apply(graph);
+  return graph;
+}
+
+namespace {
+
+// Mean and standard deviation of each column over numbers that come row by row.
+class Moments {
+ public:
+  explicit Moments(std::size_t columns) : sums_(columns), squares_(columns) {}
+  void add(const std::vector<float>& rows) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double x = static_cast<double>(rows[i]);
+      sums_[i % sums_.size()] += x;
+      squares_[i % sums_.size()] += x * x;
+    }
+    if (!sums_.empty()) count_ += static_cast<double>(rows.size() / sums_.size());
+  }
+  void set(std::vector<data::NumberColumn>& columns) const {
+    for (std::size_t c = 0; c < columns.size() && count_ > 0; ++c) {
+      columns[c].mean = sums_[c] / count_;
+      const double variance = squares_[c] / count_ - columns[c].mean * columns[c].mean;
+      columns[c].stddev = variance > 0 ? std::sqrt(variance) : 1;
+    }
+  }
+
+ private:
+  std::vector<double> sums_, squares_;
+  double count_ = 0;
+};
+
+// Calls body(source, number of the graph) for each example.
+template <class Body>
+void for_each_graph(const TaskData& data, const Body& body) {
+  for (const data::LabelledText& text : data.texts) body(number_of(text));
+  for (const data::TaggedSentence& sentence : data.sentences) body(number_of(sentence));
+}
+
+}  // namespace
+
+data::GraphSchema measured_features(const std::vector<TaskData>& files) {
+  data::GraphSchema schema = files.front().graphs->schema();
+  Moments nodes(schema.nodes.numbers.size()), edges(schema.edges.numbers.size());
+  if (schema.nodes.numbers.empty() && schema.edges.numbers.empty()) return schema;
+  for (const TaskData& file : files) {
+    for_each_graph(file, [&](Index number) {
+      const data::Graph graph = file.graphs->graph(number);
+      nodes.add(graph.node_features.numbers);
+      edges.add(graph.edge_features.numbers);
+    });
+  }
+  nodes.set(schema.nodes.numbers);
+  edges.set(schema.edges.numbers);
+  return schema;
+}
+
+std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeGraphs& with) {
+  check<DataError>(data.graphs != nullptr, data.file,
+                   ": holds texts, and the model reads graphs; convert makes a graphs file of molecules or tables");
+  const auto graphs = std::make_shared<const GraphsForModel>(data.graphs, with.features);
+  std::vector<data::TaskExample> examples;
+  const auto add = [&](Index number) -> data::TaskExample& {
+    data::TaskExample& example = examples.emplace_back();
+    example.graph = {graphs, number, graphs->graph(number).nodes};
+    example.source = static_cast<Index>(examples.size()) - 1;
+    return example;
+  };
+  const bool has_gold = with.gold == formats::Gold::given;
+  for (const data::LabelledText& text : data.texts) {
+    data::TaskExample& example = add(number_of(text));
+    if (has_gold && with.task == Task::regress) example.value = data::numeric_labels({&text, 1}, data.file).front();
+    if (has_gold && with.task == Task::classify)
+      example.label = static_cast<TokenId>(with.labels.find(text.label).value_or(-1));
+  }
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    data::TaskExample& example = add(number_of(sentence));
+    example.positions = sentence.nodes;
+    for (std::size_t word = 0; word < sentence.words.size(); ++word) {
+      example.words.push_back(static_cast<Index>(word));
+      example.tags.push_back(
+          sentence.tags.empty() ? -1 : static_cast<TokenId>(with.labels.find(sentence.tags[word]).value_or(-1)));
+    }
+  }
+  return examples;
+}
+
+}  // namespace heddle

@@ -1,0 +1,60 @@
+// The examples of graphs files.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "formats/labelled/labelled_line.hpp"
+#include "libcore/data/graphs.hpp"
+#include "libcore/data/label_set.hpp"
+#include "tools/tasks/task_data.hpp"
+
+namespace heddle {
+
+// Whether the name is of a graphs file.
+bool is_graphs_file(const std::string& path);
+
+// What the labels of a graphs file let a model learn: a class or a number of each graph, or a class of each node.
+// `column` names the labels where there are several columns; "": the only one. Throws DataError where there is none,
+// and UsageError for a name that is none of them.
+models::Task task_of_graphs(const std::string& path, const std::string& column);
+
+// The examples of a graphs file: texts, of which each is the parts of a graph as words, for models that count words, or
+// sentences, whose words are the nodes. Examples whose label is not known are left out where gold labels are needed.
+// Throws DataError, and UsageError for a task that the file has no labels for.
+TaskData read_graphs(const std::string& path, const TaskInput& input);
+
+// The graphs as a model reads them that has these columns: kinds and columns by their names.
+class GraphsForModel : public data::GraphSource {
+ public:
+  // Throws DataError where the graphs lack a column.
+  GraphsForModel(std::shared_ptr<const data::GraphSource> graphs, const data::GraphSchema& features);
+
+  std::string name() const override { return graphs_->name(); }
+  Index size() const override { return graphs_->size(); }
+  const data::GraphSchema& schema() const override { return features_; }
+  const data::GraphTargets& targets() const override { return graphs_->targets(); }
+  data::GraphRecord record(Index number) const override;
+  data::Graph graph(Index number) const override;
+
+ private:
+  std::shared_ptr<const data::GraphSource> graphs_;
+  data::GraphSchema features_;
+  data::SchemaMap map_;
+};
+
+// The columns of the graphs, with the mean and the standard deviation of each number over the examples' graphs.
+// Precondition: all examples are graphs of one schema.
+data::GraphSchema measured_features(const std::vector<TaskData>& files);
+
+// One example for each graph, in order; labels that are none of the set have -1 for theirs.
+struct EncodeGraphs {
+  models::Task task;
+  const data::LabelSet& labels;
+  const data::GraphSchema& features;  // that the model reads
+  formats::Gold gold;
+};
+// Throws DataError for data that are no graphs, or lack a column of the features.
+std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeGraphs& with);
+
+}  // namespace heddle
