@@ -93,6 +93,7 @@ function(heddle_module_variant target name definitions)
   target_link_libraries(${target} ${scope} heddle_options ${arg_DEPENDS} ${arg_LINK})
 endfunction()
 
+# heddle_chemical, which is no module, has its folder in formats, and is not installed.
 # The float variant is what is installed: heddle::NAME of the CMake package, and a library of the pkg-config file.
 function(heddle_install_module name)
   set_target_properties(heddle_${name} PROPERTIES EXPORT_NAME ${name})
@@ -100,7 +101,7 @@ function(heddle_install_module name)
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${folder}
-    COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def")
+    COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" PATTERN chemical EXCLUDE)
   get_target_property(type heddle_${name} TYPE)
   if(type STREQUAL STATIC_LIBRARY)
     set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES heddle_${name})

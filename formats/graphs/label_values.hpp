@@ -14,9 +14,9 @@ namespace heddle::formats {
 // The number that the whole text is, finite; nothing for another text.
 std::optional<double> number_in(std::string_view text);
 
-// Collects the values of a column, then says what they are: classes where one is no number, where all are 0 or 1, or
-// where they are few whole numbers (at most ten different ones, each twenty times on average); else numbers. "" is a
-// value that is not known.
+// Collects the values of a column, then says what they are: classes where one is other text than a number, where all
+// are 0 or 1, or where they are few whole numbers (at most ten different ones, each twenty times on average); else
+// numbers. "" is a value that is not known.
 class LabelValues {
  public:
   explicit LabelValues(std::string name) { column_.name = std::move(name); }

@@ -8,6 +8,7 @@
 #include "formats/archives/hdf5_archive.hpp"
 #include "formats/heddle/embedding_file.hpp"
 #include "formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/graphs_file.hpp"
 #include "formats/heddle/load_model.hpp"
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
@@ -47,6 +48,36 @@ void write_pairs(const std::string& path, Index source_vocab_size, formats::Toke
     file.end_text(Side::source);
     file.append(Side::target, std::vector<TokenId>{i % 5, i % 2}, i);
     file.end_text(Side::target);
+  }
+  file.commit(provenance());
+}
+
+// Rings of 3, 4, … nodes, with all that records may have.
+void write_graphs(const std::string& path) {
+  data::GraphSchema schema;
+  schema.nodes.categories = {{"kind", {"a", "b"}}, {"other", {"c"}}};
+  schema.nodes.numbers = {{"size"}};
+  schema.edges.numbers = {{"length"}};
+  formats::GraphsFileWriter file(path, schema, {data::GraphLevel::graph, {{"class", {"no", "yes"}}, {"number", {}}}});
+  for (Index nodes = 3; nodes < 6; ++nodes) {
+    data::GraphRecord record;
+    record.id = "ring";
+    record.line = nodes;
+    record.group = "rings";
+    record.graph.nodes = nodes;
+    for (Index i = 0; i < nodes; ++i) {
+      record.graph.rows.push_back(i + 1);
+      record.graph.sources.push_back((i + 1) % nodes);
+      record.node_names.emplace_back("n");
+    }
+    const auto count = static_cast<std::size_t>(nodes);
+    record.graph.node_features = {std::vector<std::int32_t>(2 * count, 1), std::vector<float>(count, 0.5f)};
+    record.graph.edge_features = {{}, std::vector<float>(count, 2)};
+    record.targets = {1, data::unknown_target};
+    record.positions.assign(2 * count, 1);
+    record.fragments = {1, 4000000000u};
+    record.sides = {data::SplitSide::test};
+    file.append(record);
   }
   file.commit(provenance());
 }
@@ -135,6 +166,7 @@ std::vector<Seed> make_seeds() {
       seed("token_file", "chunks", [](const auto& path) { write_tokens(path, 3, 70'000, {}); }),
       seed("pairs_file", "plain", [](const auto& path) { write_pairs(path, 5, {}); }),
       seed("pairs_file", "compressed", [](const auto& path) { write_pairs(path, 4, {.compress = true}); }),
+      seed("graphs_file", "rings", write_graphs),
       seed("tokenizer_file", "byte",
            [](const auto& path) { formats::save_tokenizer(path, tests::byte_tokenizer_model(), provenance()); }),
       seed("tokenizer_file", "unigram",

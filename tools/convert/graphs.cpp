@@ -28,7 +28,7 @@ using formats::GraphsFileWriter;
 
 bool is_graphs_file(const std::string& path) {
   try {
-    return !std::filesystem::is_directory(path) && formats::kind_of(path) == formats::FileKind::graphs;
+    return std::filesystem::is_regular_file(path) && formats::kind_of(path) == formats::FileKind::graphs;
   } catch (const DataError&) {
     return false;
   }

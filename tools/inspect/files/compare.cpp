@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "formats/heddle/graphs_file.hpp"
 #include "formats/heddle/model_file.hpp"
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/token_file.hpp"
@@ -143,6 +144,14 @@ std::optional<Index> first_difference(const formats::PairsFile& first, const for
   return first.size() == second.size() ? std::nullopt : std::optional(common);
 }
 
+std::optional<Index> first_difference(const formats::GraphsFile& first, const formats::GraphsFile& second) {
+  const Index common = std::min(first.size(), second.size());
+  for (Index i = 0; i < common; ++i) {
+    if (!data::same_record(first.record(i), second.record(i))) return i;
+  }
+  return first.size() == second.size() ? std::nullopt : std::optional(common);
+}
+
 bool has_weights(const Summary& summary) {
   return summary.kind == to_text(FileKind::model) || summary.kind == to_text(FileKind::adapter);
 }
@@ -161,12 +170,13 @@ Index WeightComparison::differing() const {
 }
 
 bool Comparison::same() const {
-  return fields.empty() && !token && !pair && (!weights || (weights->differing() == 0 && weights->mismatched.empty()));
+  return fields.empty() && !token && !pair && !graph &&
+         (!weights || (weights->differing() == 0 && weights->mismatched.empty()));
 }
 
 Comparison compare(const std::string& first, const std::string& second) {
   const Summary a = summarize_comparable(first), b = summarize_comparable(second);
-  Comparison comparison{first, second, {}, {}, {}, {}};
+  Comparison comparison{first, second, {}, {}, {}, {}, {}};
   compare_fields("", fields_of(a), fields_of(b), comparison.fields);
   if (has_weights(a) && has_weights(b)) {
     comparison.weights = compare_weights(formats::ModelFile(first, from_text<FileKind>(a.kind)),
@@ -176,6 +186,9 @@ Comparison compare(const std::string& first, const std::string& second) {
     comparison.token = first_difference(formats::TokenFile(first), formats::TokenFile(second));
   }
   if (a.pairs && b.pairs) comparison.pair = first_difference(formats::PairsFile(first), formats::PairsFile(second));
+  if (a.graphs && b.graphs) {
+    comparison.graph = first_difference(formats::GraphsFile(first), formats::GraphsFile(second));
+  }
   return comparison;
 }
 

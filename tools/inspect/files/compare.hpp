@@ -47,11 +47,12 @@ struct WeightComparison {
 };
 
 struct Comparison {
-  std::string first, second;                // names of the files
-  std::vector<FieldDifference> fields;      // kind, configuration, task, adapters, tokenizer, counts of tokens
+  std::string first, second;            // names of the files
+  std::vector<FieldDifference> fields;  // kind, configuration, task, adapters, tokenizer, counts of tokens and graphs
   std::optional<WeightComparison> weights;  // of two models or adapters
   std::optional<Index> token;               // of two token files: the first place at which tokens differ
   std::optional<Index> pair;                // of two pairs files: the first pair that differs
+  std::optional<Index> graph;               // of two graphs files: the first graph that differs
   bool same() const;
 };
 

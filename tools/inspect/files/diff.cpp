@@ -103,6 +103,9 @@ std::string comparison_text(const Comparison& comparison) {
   if (comparison.pair) {
     text += text_section("Pairs", "differ from pair " + grouped(*comparison.pair) + " on, counted from 0\n");
   }
+  if (comparison.graph) {
+    text += text_section("Graphs", "differ from graph " + grouped(*comparison.graph) + " on, counted from 0\n");
+  }
   if (!comparison.weights) return text;
   text += text_section("Weights", weights_text(*comparison.weights));
   if (comparison.weights->mismatched.empty()) return text;
@@ -120,6 +123,7 @@ Json comparison_json(const Comparison& comparison) {
             {"fields", std::move(fields)}};
   if (comparison.token) json["first_token"] = *comparison.token;
   if (comparison.pair) json["first_pair"] = *comparison.pair;
+  if (comparison.graph) json["first_graph"] = *comparison.graph;
   if (comparison.weights) json["weights"] = weights_json(*comparison.weights);
   return json;
 }
@@ -145,7 +149,8 @@ cli::Verb verbs::diff() {
   return cli::make_verb<DiffOptions>(
       {.summary = "Compares two files; exit status 0 the same, 1 different, 2 trouble.",
        .synopsis = {"A B [--json]"},
-       .operands = {{"A", "a tokenizer, token, pairs, model or adapter file", 1, 1}, {"B", "another one", 1, 1}},
+       .operands = {{"A", "a tokenizer, token, pairs, graphs, model or adapter file", 1, 1},
+                    {"B", "another one", 1, 1}},
        .failure_status = 2},
       heddle::diff);
 }

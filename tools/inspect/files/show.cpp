@@ -51,7 +51,8 @@ cli::Verb verbs::show() {
   return cli::make_verb<ShowOptions>(
       {.summary = "Prints what a file is and what it holds.",
        .synopsis = {"FILE [--config] [--weights] [--history] [--json]", "--preset NAME [--json]"},
-       .operands = {{"FILE", "a tokenizer, token, pairs or model file, or a directory with GPT-2's vocabulary", 0, 1}}},
+       .operands = {{"FILE", "a tokenizer, token, pairs, graphs or model file, or a directory with GPT-2's vocabulary",
+                     0, 1}}},
       heddle::show);
 }
 

@@ -97,6 +97,12 @@ Summary summarize_all(const std::string& path) {
       return summarize_tokens(formats::TokenFile(path));
     case formats::FileKind::pairs:
       return summarize_pairs(formats::PairsFile(path));
+    case formats::FileKind::graphs: {
+      const formats::GraphsFile file(path);
+      Summary summary = start_summary(file.file());
+      summary.graphs = graph_statistics(file);
+      return summary;
+    }
     case formats::FileKind::tokenizer: {
       const formats::InputFile file(path);
       Summary summary = start_summary(file);
@@ -127,6 +133,7 @@ void select(const Summary& summary, std::optional<Part>& part, bool wanted, cons
 
 Summary selected(Summary summary, const Parts& parts) {
   if (!parts.any()) return summary;
+  summary.graphs.reset();
   select(summary, summary.config, parts.config, "configuration");
   if (!parts.config) {
     summary.task.reset();

@@ -15,6 +15,7 @@
 #include "libcore/models/task_model.hpp"
 #include "libcore/nn/low_rank_options.hpp"
 #include "libcore/text/tokenizer_model.hpp"
+#include "tools/inspect/files/graph_statistics.hpp"
 #include "tools/inspect/files/token_statistics.hpp"
 
 namespace heddle {
@@ -66,6 +67,7 @@ struct Summary {
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};
   std::optional<PairCounts> pairs = {};
+  std::optional<GraphStatistics> graphs = {};
   std::optional<std::vector<std::string>> pieces = {};  // of the vocabulary, if requested
   std::optional<text::TokenizerModel> tokenizer = {};
   std::optional<text::TokenizerModel> source_tokenizer = {};  // where it is another one

@@ -89,6 +89,7 @@ Json as_json(const Summary& summary) {
     add_counts(json["source"], summary.pairs->source);
     add_counts(json["target"], summary.pairs->target);
   }
+  if (summary.graphs) add_members(json, *summary.graphs);
   if (summary.pieces) json["pieces"] = *summary.pieces;
   if (summary.source_tokenizer) json["source_tokenizer"] = tokenizer_json(*summary.source_tokenizer);
   if (summary.tokenizer) json["tokenizer"] = tokenizer_json(*summary.tokenizer);

@@ -132,6 +132,7 @@ std::string as_text(const Summary& summary) {
     text += text_section("Source tokens", tokens_text(summary.pairs->source, "text"));
     text += text_section("Target tokens", tokens_text(summary.pairs->target, "text"));
   }
+  if (summary.graphs) text += text_section("Graphs", as_text(*summary.graphs));
   if (summary.pieces) text += text_section("Vocabulary", pieces_text(*summary.pieces));
   if (summary.source_tokenizer) {
     text += text_section("Source tokenizer", tokenizer_text(*summary.source_tokenizer));

@@ -6,6 +6,7 @@
 #include "formats/heddle/attention_file.hpp"
 #include "formats/heddle/embedding_file.hpp"
 #include "formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/graphs_file.hpp"
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/problems.hpp"
 #include "formats/heddle/shapes_file.hpp"
@@ -118,6 +119,7 @@ std::vector<std::string> problems_of(const std::string& path) {
   if (file.kind() == formats::FileKind::ensemble) return verify_ensemble(path);
   if (file.kind() == formats::FileKind::tokens) return formats::TokenFile(path).verify();
   if (file.kind() == formats::FileKind::pairs) return formats::PairsFile(path).verify();
+  if (file.kind() == formats::FileKind::graphs) return formats::GraphsFile(path).verify();
   if (file.kind() == formats::FileKind::tensors) {
     if (file.root().has_group("attention")) return formats::verify_attention(file);
     return file.root().has_group("shapes") ? formats::verify_shapes(file) : formats::verify_embeddings(file);
@@ -175,7 +177,7 @@ cli::Verb verbs::verify() {
   return cli::make_verb<VerifyOptions>(
       {.summary = "Reads files completely and reports problems.",
        .synopsis = {"FILE... [--json|--jsonl]"},
-       .operands = {{"FILE", "tokenizer, token, pairs, model, adapter and vector files", 1, cli::any_number}}},
+       .operands = {{"FILE", "tokenizer, token, pairs, graphs, model, adapter and vector files", 1, cli::any_number}}},
       heddle::verify);
 }
 
