@@ -1,4 +1,6 @@
 // Graphs files from outside: convert makes and splits them, inspect shows, verifies and compares them.
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <set>
 
@@ -245,6 +247,40 @@ TEST_CASE("graphs: molecules of a table, and splits of them") {
   const formats::GraphsFile train(corpus.path("s/train.h5"));
   CHECK(train.size() == 36);  // 30 with benzene and 6 with another scaffold
   CHECK(train.group(0) == "c1ccccc1");
+}
+
+TEST_CASE("graphs: a split of one graph divides the labels of its nodes or edges") {
+  const SmallCorpus corpus;
+  std::string nodes = "id,label\n", edges = "source,target,kind\n";
+  for (int i = 0; i < 100; ++i) {
+    nodes += std::to_string(i) + "," + (i % 10 == 9 ? "" : i % 4 == 0 ? "x" : "y") + "\n";
+    edges += std::to_string(i) + "," + std::to_string((i + 1) % 100) + "," + (i % 2 == 0 ? "p" : "q") + "\n";
+  }
+  write_file(corpus.path("n.csv"), nodes);
+  write_file(corpus.path("e.csv"), edges);
+  for (const std::string column : {"label", "kind"}) {
+    const bool is_node = column == "label";
+    corpus.must("convert --nodes n.csv --edges e.csv --label-column " + column + " --split 60,20,20 -o " + column);
+    std::vector<int> seen(is_node ? 100 : 200);
+    for (const char* part : {"train", "valid", "test"}) {
+      const formats::GraphsFile file(corpus.path(column + "/" + part + ".h5"));
+      REQUIRE(file.size() == 1);
+      const data::GraphRecord record = file.record(0);
+      REQUIRE(record.targets.size() == seen.size());
+      int known = 0;
+      for (std::size_t i = 0; i < seen.size(); ++i) {
+        seen[i] += std::isnan(record.targets[i]) ? 0 : 1;
+        known += std::isnan(record.targets[i]) ? 0 : 1;
+      }
+      CHECK(known > (is_node ? 15 : 35));
+    }
+    CHECK(std::count(seen.begin(), seen.end(), 1) == (is_node ? 90 : 200));
+    CHECK(*std::max_element(seen.begin(), seen.end()) == 1);
+  }
+  write_file(corpus.path("bare.csv"), "source,target\n1,2\n");
+  write_file(corpus.path("ids.csv"), "id\n1\n2\n");
+  corpus.refused("convert --nodes ids.csv --edges bare.csv --split 80,10,10 -o no", 1, "there is nothing to split");
+  corpus.refused("convert --nodes n.csv --edges e.csv --label-column kind --split scaffold -o no", 1, "no scaffolds");
 }
 
 TEST_CASE("graphs: rows that RDKit refuses are listed by line, and left out when asked") {

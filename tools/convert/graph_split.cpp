@@ -14,9 +14,10 @@ namespace heddle {
 
 namespace {
 
+constexpr const char* no_class_advice = ": the labels are no single class; --split random does not need one";
+
 bool has_classes(const data::GraphTargets& targets) {
-  return targets.level == data::GraphLevel::graph && targets.columns.size() == 1 &&
-         !targets.columns.front().classes.empty();
+  return targets.columns.size() == 1 && !targets.columns.front().classes.empty();
 }
 
 std::uint64_t key_of(const data::GraphRecord& record) {
@@ -50,7 +51,7 @@ std::vector<data::Unit> units_of_graphs(const formats::GraphsFile& file, bool by
 }
 
 void check_rare_graphs(const std::vector<data::Unit>& units, const data::TargetColumn& column,
-                       const SplitOptions& options, const std::string& name) {
+                       const SplitOptions& options, const std::string& name, const char* items) {
   const auto parts =
       static_cast<std::size_t>(std::ranges::count_if(options.shares.sizes, [](Index share) { return share > 0; }));
   std::map<Index, std::set<std::uint64_t>> keys;
@@ -61,8 +62,8 @@ void check_rare_graphs(const std::vector<data::Unit>& units, const data::TargetC
     rare.push_back(concatenate("'", column.classes[static_cast<std::size_t>(label) - 1], "' (", different.size(), ")"));
   }
   check<DataError>(rare.empty() || options.rare == RareClasses::train, name, ": ",
-                   counted(static_cast<Index>(rare.size()), "class has", "classes have"),
-                   " fewer different graphs than the ", parts, " parts: ", join_first(rare, 5), rare_advice);
+                   counted(static_cast<Index>(rare.size()), "class has", "classes have"), " fewer different ", items,
+                   " than the ", parts, " parts: ", join_first(rare, 5), rare_advice);
 }
 
 std::vector<Index> scaffold_parts(const formats::GraphsFile& file, const std::vector<Index>& shares,
@@ -98,36 +99,80 @@ std::vector<Index> scaffold_parts(const formats::GraphsFile& file, const std::ve
   return parts;
 }
 
-void check_graph_parts(const std::vector<Index>& parts, const std::vector<Index>& shares, const std::string& name) {
+void check_graph_parts(const std::vector<Index>& parts, const std::vector<Index>& shares, const std::string& name,
+                       const std::string& items) {
   for (std::size_t part = 0; part < shares.size(); ++part) {
     const bool is_empty = std::ranges::count(parts, static_cast<Index>(part)) == 0;
-    check<DataError>(shares[part] == 0 || !is_empty, name, ": ",
-                     counted(static_cast<Index>(parts.size()), "graph is", "graphs are"),
-                     " too few, or too many are alike, for so many parts: ", part_names[part], " is empty");
+    check<DataError>(shares[part] == 0 || !is_empty, name, ": ", grouped(static_cast<Index>(parts.size())), " ", items,
+                     " are too few, or too many are alike, for so many parts: ", part_names[part], " is empty");
   }
 }
 
+// Those of the nodes or edges that have a label, whose numbers are `places`.
+std::vector<data::Unit> units_of_items(const formats::GraphsFile& file, bool by_class,
+                                       std::vector<std::size_t>& places) {
+  const data::Graph graph = file.structure(0);
+  const std::vector<double> values = file.values(0);
+  const std::size_t columns = file.targets().columns.size();
+  const bool are_edges = file.targets().level == data::GraphLevel::edge;
+  std::vector<data::Unit> units;
+  for (std::size_t item = 0, target = 0; item < values.size() / columns; ++item) {
+    while (are_edges && static_cast<Index>(item) >= graph.rows[target + 1]) ++target;
+    const auto first = values.begin() + static_cast<std::ptrdiff_t>(item * columns);
+    const auto is_known = [](double value) { return !std::isnan(value); };
+    if (std::none_of(first, first + static_cast<std::ptrdiff_t>(columns), is_known)) continue;
+    std::uint64_t key = item;
+    if (are_edges && !file.schema().is_directed) {
+      const auto [low, high] = std::minmax(graph.sources[item], static_cast<Index>(target));
+      key = data::ContentKey().add(static_cast<std::uint64_t>(low)).add(static_cast<std::uint64_t>(high)).value();
+    }
+    units.push_back({.key = key, .label = by_class ? static_cast<Index>(*first) + 1 : 0});
+    places.push_back(item);
+  }
+  return units;
+}
+
 }  // namespace
+
+bool divides_items(const formats::GraphsFile& file) {
+  return file.size() == 1 && file.targets().level != data::GraphLevel::graph && !file.targets().columns.empty();
+}
+
+std::vector<Index> item_parts(const formats::GraphsFile& file, const SplitOptions& options, Index seed,
+                              const std::string& name) {
+  const SplitBy by = options.shares.by;
+  const std::string items = to_text(file.targets().level) + "s";
+  check<DataError>(by != SplitBy::scaffold, name, ": its ", items, " have no scaffolds; molecules do");
+  check<DataError>(by != SplitBy::classes || has_classes(file.targets()), name, no_class_advice);
+  const bool by_class = by != SplitBy::random && has_classes(file.targets());
+  std::vector<std::size_t> places;
+  const std::vector<data::Unit> units = units_of_items(file, by_class, places);
+  if (by_class) check_rare_graphs(units, file.targets().columns.front(), options, name, items.c_str());
+  const std::vector<Index> known = data::grouped_parts(units, options.shares.sizes, static_cast<std::uint64_t>(seed));
+  check_graph_parts(known, options.shares.sizes, name, "labelled " + items);
+  std::vector<Index> parts(file.values(0).size() / file.targets().columns.size(), -1);
+  for (std::size_t i = 0; i < places.size(); ++i) parts[places[i]] = known[i];
+  return parts;
+}
 
 std::vector<Index> graph_parts(const formats::GraphsFile& file, const SplitOptions& options, Index seed,
                                const std::string& name) {
   const std::vector<Index>& shares = options.shares.sizes;
   const SplitBy by = options.shares.by;
+  const bool has_class = has_classes(file.targets()) && file.targets().level == data::GraphLevel::graph;
   check<DataError>(file.size() > 1, name,
-                   ": is one graph, which cannot be split; for its nodes, a column split of the ",
-                   "table of nodes says which are train, valid and test");
-  check<DataError>(by != SplitBy::classes || has_classes(file.targets()), name,
-                   ": the graphs have no class, or several; --split random does not need one");
+                   ": is one graph, whose nodes and edges have no labels; there is nothing to split");
+  check<DataError>(by != SplitBy::classes || has_class, name, no_class_advice);
   std::vector<Index> parts;
   if (by == SplitBy::scaffold) {
     parts = scaffold_parts(file, shares, name);
   } else {
-    const bool by_class = by != SplitBy::random && has_classes(file.targets());
+    const bool by_class = by != SplitBy::random && has_class;
     const std::vector<data::Unit> units = units_of_graphs(file, by_class);
-    if (by_class) check_rare_graphs(units, file.targets().columns.front(), options, name);
+    if (by_class) check_rare_graphs(units, file.targets().columns.front(), options, name, "graphs");
     parts = data::grouped_parts(units, shares, static_cast<std::uint64_t>(seed));
   }
-  check_graph_parts(parts, shares, name);
+  check_graph_parts(parts, shares, name, "graphs");
   return parts;
 }
 

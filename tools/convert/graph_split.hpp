@@ -1,4 +1,4 @@
-// Which part of a split each graph of a file belongs to.
+// Which part of a split each graph of a file belongs to, or each labelled node or edge of a single graph.
 #pragma once
 
 #include <string>
@@ -17,5 +17,13 @@ namespace heddle {
 // train as long as they fit, else into valid if they fit, else into test. Source: Wu et al. 2018, as DeepChem does it.
 std::vector<Index> graph_parts(const formats::GraphsFile& file, const SplitOptions& options, Index seed,
                                const std::string& name);
+
+// Whether nodes or edges are divided: of a single graph in which they have labels.
+bool divides_items(const formats::GraphsFile& file);
+
+// The part of each of these, -1 of one without a label. Both ways of an edge without a direction are in one part.
+// Throws DataError.
+std::vector<Index> item_parts(const formats::GraphsFile& file, const SplitOptions& options, Index seed,
+                              const std::string& name);
 
 }  // namespace heddle

@@ -200,22 +200,52 @@ std::string classes_text(const GraphsFile& file, const std::vector<bool>& chosen
   return ": " + targets.columns.front().name + " " + join(texts);
 }
 
-void write_parts(const GraphsFile& file, const std::string& output, GraphsOfCommand& graphs, const SplitOptions& split,
-                 formats::AtomicDirectory& directory, const cli::Arguments& arguments) {
-  const std::vector<Index> parts = graph_parts(file, split, arguments.common().seed, graphs.name());
-  const std::string folder = output.ends_with('/') ? output : output + "/";
+// Writes one part; append(writer) puts the graphs into it.
+template <class Append>
+Index write_part(const GraphsFile& file, const std::string& path, const GraphsOfCommand& graphs, const Append& append) {
+  GraphsFileWriter writer(path, file.schema(), file.targets());
+  append(writer);
+  writer.commit(graphs.provenance());
+  return writer.graphs();
+}
+
+// The graph in each part, with the labels that are in the part alone.
+void write_item_parts(const GraphsFile& file, const std::string& folder, const GraphsOfCommand& graphs,
+                      const SplitOptions& split, const std::string& temporary, const cli::Arguments& arguments) {
+  const std::vector<Index> parts = item_parts(file, split, arguments.common().seed, graphs.name());
+  const std::size_t columns = file.targets().columns.size();
   for (std::size_t part = 0; part < part_names.size(); ++part) {
     if (split.shares.sizes[part] == 0) continue;
-    GraphsFileWriter writer(concatenate(directory.temporary(), "/", part_names[part], ".h5"), file.schema(),
-                            file.targets());
-    std::vector<bool> chosen(parts.size());
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      chosen[i] = parts[i] == static_cast<Index>(part);
-      if (chosen[i]) writer.append(file.record(static_cast<Index>(i)));
+    data::GraphRecord record = file.record(0);
+    record.sides.clear();
+    for (std::size_t i = 0; i < record.targets.size(); ++i) {
+      if (parts[i / columns] != static_cast<Index>(part)) record.targets[i] = data::unknown_target;
     }
-    writer.commit(graphs.provenance());
-    arguments.say(concatenate(folder, part_names[part], ".h5: ", grouped(writer.graphs()), " graphs",
-                              classes_text(file, chosen)));
+    write_part(file, concatenate(temporary, "/", part_names[part], ".h5"), graphs,
+               [&](GraphsFileWriter& writer) { writer.append(record); });
+    arguments.say(concatenate(folder, part_names[part], ".h5: the labels of ",
+                              grouped(std::ranges::count(parts, static_cast<Index>(part))), " ",
+                              to_text(file.targets().level), "s"));
+  }
+}
+
+void write_parts(const GraphsFile& file, const std::string& output, GraphsOfCommand& graphs, const SplitOptions& split,
+                 formats::AtomicDirectory& directory, const cli::Arguments& arguments) {
+  const std::string folder = output.ends_with('/') ? output : output + "/";
+  if (divides_items(file)) return write_item_parts(file, folder, graphs, split, directory.temporary(), arguments);
+  const std::vector<Index> parts = graph_parts(file, split, arguments.common().seed, graphs.name());
+  for (std::size_t part = 0; part < part_names.size(); ++part) {
+    if (split.shares.sizes[part] == 0) continue;
+    std::vector<bool> chosen(parts.size());
+    const std::string path = concatenate(directory.temporary(), "/", part_names[part], ".h5");
+    const Index count = write_part(file, path, graphs, [&](GraphsFileWriter& writer) {
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        chosen[i] = parts[i] == static_cast<Index>(part);
+        if (chosen[i]) writer.append(file.record(static_cast<Index>(i)));
+      }
+    });
+    arguments.say(
+        concatenate(folder, part_names[part], ".h5: ", grouped(count), " graphs", classes_text(file, chosen)));
   }
 }
 
