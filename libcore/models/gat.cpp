@@ -49,7 +49,7 @@ struct GatConfig : GraphModelConfig {
 }  // namespace
 
 // Parameters of layer i: gat/i/norm, gat/i/attention/….
-class Gat : public GraphModel {
+class Gat : public GraphModel, public EdgeAttentionMaps {
  public:
   Gat(const GatConfig& config, ParameterSource weights)
       : GraphModel(config, config, std::move(weights), "gat"), activation_(from_text<Activation>(config.activation)) {
@@ -69,6 +69,13 @@ class Gat : public GraphModel {
                                              .weight_dropout = config.weight_dropout}),
                          random_site(at.path() + "/dropout")});
     }
+  }
+
+  std::vector<EdgeAttentionMap> edge_attention_maps(const data::GraphBatch& graphs) const override {
+    return maps_of_layers(graphs, [&](Index number, const Variable& x, const Surroundings& around) {
+      const Layer& here = layers_[static_cast<std::size_t>(number)];
+      return here.attention.weights(here.norm(x, nn::Norm::Result::activation), around.edges);
+    });
   }
 
  private:

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "libcore/base/strings.hpp"
 #include "libcore/nn/parts.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/linear.hpp"
@@ -83,18 +84,35 @@ Variable GraphModel::added(const Variable& x, const Variable& change, std::uint6
   return ops::add(x, nn::drop_rows(change, pass.dropout, site, *edges.starts, pass));
 }
 
-Variable GraphModel::node_vectors(const data::GraphBatch& graphs, const Pass& pass, const Observer& observe) const {
+template <class Visit>
+Variable GraphModel::run(const data::GraphBatch& graphs, const Pass& pass, const Visit& visit) const {
   nn::GraphEdges edges{.rows = graphs.edges, .starts = std::make_shared<const std::vector<Index>>(graphs.starts)};
   if (edges_ && graphs.edges->edges() > 0) edges.features = (*edges_)(graphs.edge_features, graphs.edges->edges());
   const Variable features = input(graphs, nodes_(graphs.node_features, graphs.nodes()));
   Variable x = nn::drop_rows(features, pass.dropout, input_site_, graphs.starts, pass);
   const Surroundings around = surroundings(graphs, std::move(edges));
   for (Index i = 0; i < layers_; ++i) {
-    if (observe) observe(x);
+    visit(i, x, around);
     x = layer(i, x, around, pass);
   }
-  if (observe) observe(x);
+  visit(layers_, x, around);
+  return x;
+}
+
+Variable GraphModel::node_vectors(const data::GraphBatch& graphs, const Pass& pass, const Observer& observe) const {
+  const Variable x = run(graphs, pass, [&](Index, const Variable& states, const Surroundings&) {
+    if (observe) observe(states);
+  });
   return norm_(x, nn::Norm::Result::residual);
+}
+
+std::vector<EdgeAttentionMap> GraphModel::maps_of_layers(const data::GraphBatch& graphs, const Weights& weights) const {
+  std::vector<EdgeAttentionMap> maps;
+  run(graphs, {}, [&](Index number, const Variable& x, const Surroundings& around) {
+    if (number == layers_) return;
+    maps.push_back({concatenate(name_, "/", number, "/attention"), around.edges.rows, weights(number, x, around)});
+  });
+  return maps;
 }
 
 Variable GraphModel::graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const {

@@ -53,7 +53,7 @@ class FeatureEmbedding {
   Variable numbers_;
 };
 
-class GraphModel : public Model, public NodeVectors {
+class GraphModel : public Model, public virtual NodeVectors {
  public:
   Index layers() const override { return layers_; }
   Index width() const override { return width_; }
@@ -75,11 +75,17 @@ class GraphModel : public Model, public NodeVectors {
   // The width of the features that edges have; 0: none.
   Index edge_width() const { return edges_ ? edge_width_ : 0; }
   const std::string& name() const { return name_; }
+  // The maps of layers whose weights, for the input x of a layer, are weights(number, x, around).
+  using Weights = std::function<Tensor(Index number, const Variable& x, const Surroundings& around)>;
+  std::vector<EdgeAttentionMap> maps_of_layers(const data::GraphBatch& graphs, const Weights& weights) const;
   // x + what a sublayer has made of it, perhaps dropped.
   Variable added(const Variable& x, const Variable& change, std::uint64_t site, const nn::GraphEdges& edges,
                  const Pass& pass) const;
 
  private:
+  // Calls visit(number, x, around) with the input of each layer, and with the output of the last one; returns that.
+  template <class Visit>
+  Variable run(const data::GraphBatch& graphs, const Pass& pass, const Visit& visit) const;
   // The input of the first layer; by default the vectors of features.
   virtual Variable input(const data::GraphBatch& graphs, const Variable& features) const;
   virtual Surroundings surroundings(const data::GraphBatch& graphs, nn::GraphEdges edges) const = 0;

@@ -67,7 +67,7 @@ struct GraphTransformerConfig : GraphModelConfig {
 // width]; graph-transformer/distance/weight [max_distance + 2, heads * numbers of a pair], of which the last row is of
 // pairs without a path; graph-transformer/path/weight [heads * numbers of a pair, edge_width]; of layer i
 // graph-transformer/i/attention_norm, …/attention, …/feed_forward_norm, …/feed_forward.
-class GraphTransformer : public GraphModel {
+class GraphTransformer : public GraphModel, public EdgeAttentionMaps {
  public:
   GraphTransformer(const GraphTransformerConfig& config, ParameterSource weights)
       : GraphModel(config, config, std::move(weights), "graph-transformer"),
@@ -86,6 +86,13 @@ class GraphTransformer : public GraphModel {
     if (edge_width() > 0) {
       path_.emplace(root / "path", edge_width(), numbers, nn::Bias::no, nn::stddev_by_inputs(edge_width()));
     }
+  }
+
+  std::vector<EdgeAttentionMap> edge_attention_maps(const data::GraphBatch& graphs) const override {
+    return maps_of_layers(graphs, [&](Index number, const Variable& x, const Surroundings& around) {
+      const Layer& here = layers_[static_cast<std::size_t>(number)];
+      return here.attention.weights(here.attention_norm(x, nn::Norm::Result::activation), around.edges, around.terms);
+    });
   }
 
  private:

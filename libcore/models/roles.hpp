@@ -59,6 +59,22 @@ class NodeVectors {
   virtual Variable graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const = 0;
 };
 
+// The attention weights of one layer along the edges of graphs.
+struct EdgeAttentionMap {
+  std::string name;                       // "gat/0/attention"
+  std::shared_ptr<const EdgeRows> edges;  // those that the layer attends along, which need not be the graphs'
+  Tensor weights;                         // [edges, heads]; of the edges into each node they sum to 1
+};
+
+// Says what each node of a graph attends to.
+class EdgeAttentionMaps : public virtual NodeVectors {
+ public:
+  static constexpr std::string_view what = "attends along the edges of graphs";
+
+  // Of all layers, in order.
+  virtual std::vector<EdgeAttentionMap> edge_attention_maps(const data::GraphBatch& graphs) const = 0;
+};
+
 // Computes a vector for each token of a text: hidden states, the input of heads, embeddings and senses.
 class ContextualVectors : public virtual TokenModel {
  public:

@@ -341,6 +341,7 @@ TEST_CASE("architectures: the list says which roles a model plays") {
     CHECK(architecture.plays(models::PermutationPredictor::what) ==
           (model->as<models::PermutationPredictor>() != nullptr));
     CHECK(architecture.plays(models::NodeVectors::what) == (model->as<models::NodeVectors>() != nullptr));
+    CHECK(architecture.plays(models::EdgeAttentionMaps::what) == (model->as<models::EdgeAttentionMaps>() != nullptr));
     CHECK(architecture.plays(models::AttentionMaps::what) == (model->as<models::AttentionMaps>() != nullptr));
     CHECK(architecture.plays(models::AttentionStacks::what) == (model->as<models::AttentionStacks>() != nullptr));
     CHECK(architecture.plays(models::TokenLoss::what) == (model->as<models::TokenLoss>() != nullptr));

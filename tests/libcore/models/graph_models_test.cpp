@@ -226,6 +226,31 @@ TEST_CASE("models of graphs: features without columns, nodes without edges, and 
                        DataError);
 }
 
+TEST_CASE("models of graphs: the weights of the edges into each node sum to 1, edges are the graph's or all pairs") {
+  const data::Graph first = some_graph(7, 1), second = some_graph(4, 2);
+  const data::GraphBatch batch = batch_of({&first, &second});
+  int with_maps = 0;
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    const Made m = made(text);
+    const auto* const maps = m.model->as<models::EdgeAttentionMaps>();
+    if (maps == nullptr) continue;
+    ++with_maps;
+    const auto all = maps->edge_attention_maps(batch);
+    REQUIRE(all.size() == 2);
+    for (const models::EdgeAttentionMap& map : all) {
+      const Index edges = map.edges->edges(), heads = map.weights.shape()[1];
+      CHECK(edges == (text.starts_with("gat") ? batch.edges->edges() + batch.nodes() : 7 * 7 + 4 * 4));
+      std::vector<double> sums(at(batch.nodes() * heads), 0.0);
+      for (Index i = 0; i < edges * heads; ++i)
+        sums[at(map.edges->targets[at(i / heads)] * heads + i % heads)] += map.weights[i];
+      for (const double sum : sums) CHECK(sum == doctest::Approx(1).epsilon(1e-12));
+    }
+    CHECK(all.front().name.ends_with("/0/attention"));
+  }
+  CHECK(with_maps == 6);
+}
+
 namespace {
 
 // y [out] = W x + b of a parameter's path.
