@@ -88,8 +88,9 @@ struct AttentionCall {
   // there are edges, each node attends to the sources of those into it, and mask, offsets, segments and key_rows say
   // nothing.
   std::shared_ptr<const EdgeRows> edges{};
-  Variable edge_terms{};  // [edges, heads * Attention::edge_term_width()]: what edges say themselves; empty: nothing
-  Tensor edge_factors{};  // [edges, heads]: by which weights are multiplied at last, as dropout does; empty: 1
+  Variable edge_terms{};   // [edges, heads * Attention::edge_term_width()]: what edges say themselves; empty: nothing
+  Variable edge_values{};  // [edges, heads * value_width]: added to the values of the sources; empty: nothing
+  Tensor edge_factors{};   // [edges, heads]: by which weights are multiplied at last, as dropout does; empty: 1
 };
 
 // For each row of a batch: the number of positions seen before a step, and of new positions that are not padding.

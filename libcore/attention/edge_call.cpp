@@ -27,7 +27,7 @@ Variable edge_weights(const AttentionCall& call, const Variable& scores) {
 }
 
 Variable mix_along_edges(const AttentionCall& call, const Variable& weights) {
-  const Variable mixed = ops::mix_edges(weights, heads_of_nodes(call.value), call.edges);
+  const Variable mixed = ops::mix_edges(weights, heads_of_nodes(call.value), call.edges, call.edge_values);
   const Index nodes = mixed.shape()[0], heads = weights.shape()[1];
   return view(mixed, [=](const Tensor& t) { return t.reshaped({1, nodes, heads, t.shape()[1] / heads}); });
 }

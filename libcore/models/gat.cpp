@@ -14,6 +14,7 @@ struct GatConfig : GraphModelConfig {
   std::string projections = "one";
   std::string combine = "concatenate";
   std::string activation = "elu";
+  bool edge_values = true;
   double weight_dropout = 0;
 
   void validate() const override {
@@ -41,6 +42,9 @@ struct GatConfig : GraphModelConfig {
             self.combine);
     visitor(Field("activation", "non-linearity after attention").one_of(names_of<Activation>()).takes("NAME"),
             self.activation);
+    visitor(
+        Field("edge_values", "edges add to what nodes hear, besides to how much; as in GAT and GATv2 only with false"),
+        self.edge_values);
     visitor(Field("weight_dropout", "dropout rate of attention weights").range(0, 0.99).takes("P"),
             self.weight_dropout);
   }
@@ -64,6 +68,7 @@ class Gat : public GraphModel, public EdgeAttentionMaps {
                                              .head_width = average ? config.width : config.width / config.heads,
                                              .projections = from_text<GraphProjections>(config.projections),
                                              .edge_width = edge_width(),
+                                             .edge_values = config.edge_values,
                                              .average = average,
                                              .stddev = nn::stddev_by_inputs(config.width),
                                              .weight_dropout = config.weight_dropout}),

@@ -40,6 +40,10 @@ GraphAttention::GraphAttention(const Scope& scope, const Scope& stack, const Gra
       weight_site_(random_site(scope.path() + "/weights")) {
   if (o.edge_width > 0) {
     edge_.emplace(scope / "edge", o.edge_width, o.heads * edge_term_width(), Bias::no, o.stddev);
+    if (o.edge_values) {
+      edge_value_.emplace(scope / "edge_value", o.edge_width, o.heads * o.head_width, Bias::no,
+                          stddev_by_inputs(o.edge_width));
+    }
   }
   if (!o.output) return;
   output_.emplace(scope / "output", o.average ? o.head_width : o.heads * o.head_width, o.width, o.bias,
@@ -65,6 +69,9 @@ AttentionCall GraphAttention::call(const Variable& x, const GraphEdges& edges, c
     call.edge_terms = terms;
   } else if (edge_ && !edges.features.empty()) {
     call.edge_terms = (*edge_)(edges.features, {.output = DType::real}, pass);
+  }
+  if (edge_value_ && !edges.features.empty()) {
+    call.edge_values = (*edge_value_)(edges.features, {.output = DType::real}, pass);
   }
   if (pass.training && options_.weight_dropout > 0) {
     const Variable ones(Tensor({edges.rows->edges(), heads}, Real(1)));

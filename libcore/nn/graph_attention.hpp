@@ -32,19 +32,20 @@ struct GraphAttentionOptions {
   Index width;              // of the states
   Index heads, head_width;  // of the result
   GraphProjections projections = GraphProjections::one;
-  Index edge_width = 0;  // of the features of edges; 0: they say nothing
-  bool average = false;  // of the heads, instead of one beside the other
-  bool output = false;   // a matrix of the result, of the states' width
+  Index edge_width = 0;      // of the features of edges; 0: they say nothing
+  bool edge_values = false;  // edges add to the values that nodes hear, too
+  bool average = false;      // of the heads, instead of one beside the other
+  bool output = false;       // a matrix of the result, of the states' width
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;
   double weight_dropout = 0;
 };
 
-// y_i = sum over the edges from j to i of w_ij (W_V x_j + b), w_ij being what the variant makes of x_i, x_j and the
-// edge's features; heads beside one another, or their mean.
-// Parameters: value/weight [heads * head_width, width] and a bias, with two or three matrices query/… and with three
-// key/… alike; edge/weight [heads * numbers an edge has to say, edge_width]; those of the variant; output/weight and a
-// bias where there is an output.
+// y_i = sum over the edges from j to i of w_ij (W_V x_j + b, and perhaps W_U e_ij), w_ij being what the variant makes
+// of x_i, x_j and the edge's features; heads beside one another, or their mean. Parameters: value/weight [heads *
+// head_width, width] and a bias, with two or three matrices query/… and with three key/… alike; edge/weight [heads *
+// numbers an edge has to say, edge_width]; edge_value/weight [heads * head_width, edge_width] where edges have values;
+// those of the variant; output/weight and a bias where there is an output.
 class GraphAttention {
  public:
   // Throws UsageError for a variant that does not follow edges.
@@ -65,7 +66,7 @@ class GraphAttention {
   GraphAttentionOptions options_;
   StackedLinear inputs_;
   std::unique_ptr<const Attention> attention_;
-  std::optional<Linear> edge_, output_;
+  std::optional<Linear> edge_, edge_value_, output_;
   std::uint64_t weight_site_;
 };
 

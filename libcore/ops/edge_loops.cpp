@@ -12,7 +12,7 @@ HEDDLE_INLINE void sum_edges(const EdgesOfNodes& of, const Real* weights, Index 
   for (Index place = of.first[node]; place < of.first[node + 1]; ++place) {
     const Index edge = of.edge(place);
     const Real weight = weights[edge * heads + head];
-    const Real* const x = from.at(of.other[edge], head);
+    const Real* const x = from.at(of.row(edge), head);
     HEDDLE_SIMD
     for (Index c = 0; c < width; ++c) sums[c] += weight * x[c];
   }
@@ -25,7 +25,7 @@ HEDDLE_INLINE void sum_edges(const EdgesOfNodes& of, const Real* weights, Index 
   for (Index place = of.first[node]; place < of.first[node + 1]; ++place) {
     const Index edge = of.edge(place);
     const Real weight = scale * weights[edge * heads + head];
-    const Real* const x = from.at(of.other[edge], head);
+    const Real* const x = from.at(of.row(edge), head);
     HEDDLE_SIMD
     for (Index c = 0; c < from.width; ++c) to[c] += weight * x[c];
   }
@@ -65,34 +65,49 @@ HEDDLE_INLINE Real dot_of(const Real* x, const Real* y, Index given) {
 
 // Of the edges into one node.
 template <Index fixed>
-HEDDLE_INLINE void dots_of_node(const Index* sources, Index first, Index last, const NodeHeads& target,
+HEDDLE_INLINE void dots_of_node(const EdgesOfNodes& of, Index first, Index last, const NodeHeads& target,
                                 const NodeHeads& source, Index node, Real scale, bool add, Real* products) {
   const Index heads = target.heads;
   for (Index edge = first; edge < last; ++edge) {
     for (Index head = 0; head < heads; ++head) {
-      const Real dot = scale * dot_of<fixed>(target.at(node, head), source.at(sources[edge], head), target.width);
+      const Real dot = scale * dot_of<fixed>(target.at(node, head), source.at(of.row(edge), head), target.width);
       Real& product = products[edge * heads + head];
       product = add ? product + dot : dot;
     }
   }
 }
 
-HEDDLE_KERNEL void dots(const Index* rows, const Index* sources, const NodeHeads& target, const NodeHeads& source,
-                        Real scale, bool add, Real* products, Index begin, Index end) {
+HEDDLE_KERNEL void dots(const EdgesOfNodes& of, const NodeHeads& target, const NodeHeads& source, Real scale, bool add,
+                        Real* products, Index begin, Index end) {
   for (Index node = begin; node < end; ++node) {
-    const Index first = rows[node], last = rows[node + 1];
+    const Index first = of.first[node], last = of.first[node + 1];
     switch (target.width) {
       case 8:
-        dots_of_node<8>(sources, first, last, target, source, node, scale, add, products);
+        dots_of_node<8>(of, first, last, target, source, node, scale, add, products);
         break;
       case 16:
-        dots_of_node<16>(sources, first, last, target, source, node, scale, add, products);
+        dots_of_node<16>(of, first, last, target, source, node, scale, add, products);
         break;
       case 32:
-        dots_of_node<32>(sources, first, last, target, source, node, scale, add, products);
+        dots_of_node<32>(of, first, last, target, source, node, scale, add, products);
         break;
       default:
-        dots_of_node<0>(sources, first, last, target, source, node, scale, add, products);
+        dots_of_node<0>(of, first, last, target, source, node, scale, add, products);
+    }
+  }
+}
+
+HEDDLE_KERNEL void weighted_targets(const Index* rows, const Real* weights, const NodeHeads& target,
+                                    const NodeHeads& edge, Index begin, Index end) {
+  for (Index node = begin; node < end; ++node) {
+    for (Index e = rows[node]; e < rows[node + 1]; ++e) {
+      for (Index head = 0; head < target.heads; ++head) {
+        const Real weight = weights[e * target.heads + head];
+        const Real* const from = target.at(node, head);
+        Real* const to = edge.at(e, head);
+        HEDDLE_SIMD
+        for (Index c = 0; c < target.width; ++c) to[c] += weight * from[c];
+      }
     }
   }
 }
@@ -106,11 +121,17 @@ void add_weighted_sums(const EdgeRows& edges, const EdgesOfNodes& of, const Tens
             [&](Index begin, Index end) { weighted_sums(of, weights.data(), source, scale, target, begin, end); });
 }
 
-void edge_dots(const EdgeRows& edges, const Tensor& target, const Tensor& source, Real scale, bool add,
-               const Tensor& products) {
-  const NodeHeads left(target), right(source);
-  for_nodes(edges, left.heads * left.width, [&](Index begin, Index end) {
-    dots(edges.rows.data(), edges.sources.data(), left, right, scale, add, products.data(), begin, end);
+void edge_dots(const EdgeRows& edges, const EdgesOfNodes& of, const Tensor& target, const Tensor& from, Real scale,
+               bool add, const Tensor& products) {
+  const NodeHeads left(target), right(from);
+  for_nodes(edges, left.heads * left.width,
+            [&](Index begin, Index end) { dots(of, left, right, scale, add, products.data(), begin, end); });
+}
+
+void add_weighted_targets(const EdgeRows& edges, const Tensor& weights, const Tensor& from, const Tensor& to) {
+  const NodeHeads target(from), edge(to);
+  for_nodes(edges, target.heads * target.width, [&](Index begin, Index end) {
+    weighted_targets(edges.rows.data(), weights.data(), target, edge, begin, end);
   });
 }
 

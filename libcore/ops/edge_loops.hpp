@@ -24,14 +24,18 @@ struct NodeHeads {
   HEDDLE_INLINE Real* at(Index node, Index head) const { return data + node * node_stride + head * head_stride; }
 };
 
-// The edges of each node, and the node at the other end of each: those into a node, or those from it.
+// The edges of each node, and the row that each brings: that of the node at its other end, of those into a node or from
+// it, or a row of its own.
 struct EdgesOfNodes {
-  const Index *first, *order, *other;  // order: numbers of the edges; null: they are numbered as they come
+  const Index *first, *order;  // order: numbers of the edges; null: they are numbered as they come
+  const Index* other;          // by the edge's number; null: its own
 
   static EdgesOfNodes into(const EdgeRows& edges) { return {edges.rows.data(), nullptr, edges.sources.data()}; }
   static EdgesOfNodes from(const EdgeRows& edges) {
     return {edges.source_rows.data(), edges.by_source.data(), edges.targets.data()};
   }
+  static EdgesOfNodes themselves(const EdgeRows& edges) { return {edges.rows.data(), nullptr, nullptr}; }
+  HEDDLE_INLINE Index row(Index edge) const { return other == nullptr ? edge : other[edge]; }
   HEDDLE_INLINE Index edge(Index place) const { return order == nullptr ? place : order[place]; }
 };
 
@@ -48,14 +52,17 @@ void for_nodes(const EdgeRows& edges, Index numbers_of_an_edge, const Body& body
   parallel_ranges(edges.nodes(), nodes_per_task(edges.nodes(), edges.edges(), numbers_of_an_edge), body);
 }
 
-// to_nh += scale * sum over the edges of node n of weights_eh from_(other end)h: the mixing of values forward, and the
+// to_nh += scale * sum over the edges of node n of weights_eh from_(row of e)h: the mixing of values forward, and the
 // gradients of products and of values.
 void add_weighted_sums(const EdgeRows& edges, const EdgesOfNodes& of, const Tensor& weights, const Tensor& from,
                        Real scale, const Tensor& to);
 
-// products_eh = scale * target_(target of e)h . source_(source of e)h, set or added.
-void edge_dots(const EdgeRows& edges, const Tensor& target, const Tensor& source, Real scale, bool add,
-               const Tensor& products);
+// products_eh = scale * target_(target of e)h . from_(row of e)h, set or added; of edges into nodes.
+void edge_dots(const EdgeRows& edges, const EdgesOfNodes& of, const Tensor& target, const Tensor& from, Real scale,
+               bool add, const Tensor& products);
+
+// to_eh += weights_eh from_(target of e)h
+void add_weighted_targets(const EdgeRows& edges, const Tensor& weights, const Tensor& from, const Tensor& to);
 
 // Itself, if it holds Reals, whatever its strides; else a copy that does.
 inline Tensor as_reals(const Tensor& x) {

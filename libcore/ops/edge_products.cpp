@@ -13,7 +13,7 @@ Variable edge_products(const Variable& query, const Variable& key, const std::sh
                     " and keys of shape ", key.shape());
   const Tensor q = as_reals(query.value()), k = as_reals(key.value());
   const Tensor y({edges->edges(), q.shape()[1]});
-  edge_dots(*edges, q, k, scale, false, y);
+  edge_dots(*edges, EdgesOfNodes::into(*edges), q, k, scale, false, y);
   return record(y, {query, key},
                 [edges, scale, q = key.gradient() ? q : Tensor(), k = query.gradient() ? k : Tensor(),
                  dq = query.gradient(), dk = key.gradient()](const Tensor& dy) {

@@ -109,8 +109,9 @@ Made made(const std::string& text, const data::GraphSchema& features = schema) {
 std::vector<std::string> texts(const std::string& edge_width = "3") {
   std::vector<std::string> result;
   for (const std::string own :
-       {"gat:heads=2", "gat:heads=3,attention=additive:activation=leaky-relu,projections=two",
-        "gat:heads=2,combine=average", "gat:heads=2,attention=dot,projections=three", "message-passing:readout=sum",
+       {"gat:heads=2", "gat:heads=2,edge_values=false",
+        "gat:heads=3,attention=additive:activation=leaky-relu,projections=two", "gat:heads=2,combine=average",
+        "gat:heads=2,attention=dot,projections=three", "message-passing:readout=sum",
         "message-passing:reduction=mean,messages=both", "message-passing:reduction=max,update=linear",
         "graph-transformer:heads=2,max_distance=3", "graph-transformer:heads=3,attention=additive,readout=max"}) {
     result.push_back(own + ",layers=2,width=6,edge_width=" + edge_width);
@@ -248,7 +249,7 @@ TEST_CASE("models of graphs: the weights of the edges into each node sum to 1, e
     }
     CHECK(all.front().name.ends_with("/0/attention"));
   }
-  CHECK(with_maps == 6);
+  CHECK(with_maps == 7);
 }
 
 namespace {

@@ -99,6 +99,9 @@ nn::GraphAttentionOptions attention_options() {
 TEST_CASE("graph layers: GAT, GATv2 and a transformer's attention along edges, and their gradients, are PyTorch's") {
   nn::GraphAttentionOptions options = attention_options();
   check_attention("gat", options);
+  options.edge_values = true;
+  check_attention("gat_edge_values", options);
+  options.edge_values = false;
   options.average = true;
   check_attention("gat_average", options);
   options.average = false;

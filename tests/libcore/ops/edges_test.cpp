@@ -80,20 +80,26 @@ TEST_CASE("edge_products: gradients and oracle") {
 TEST_CASE("mix_edges: gradients and oracle") {
   for_each_case([](const Case& c, const EdgeRows& edges) {
     const Index columns = c.heads * c.width;
-    const Operation operation = [&](const auto& in) { return ops::mix_edges(in[0], in[1], c.edges); };
+    const Operation operation = [&](const auto& in) {
+      return ops::mix_edges(in[0], in[1], c.edges, in.size() > 2 ? in[2] : Variable());
+    };
     const Oracle oracle = [&](const auto& in) {
       std::vector<double> y(at(edges.nodes() * columns), 0.0);
       for_each_edge(edges, [&](Index e, Index i, Index j) {
         for (Index k = 0; k < columns; ++k) {
-          y[at(i * columns + k)] += in[0][at(e * c.heads + k / c.width)] * in[1][at(j * columns + k)];
+          const double value = in[1][at(j * columns + k)] + (in.size() > 2 ? in[2][at(e * columns + k)] : 0);
+          y[at(i * columns + k)] += in[0][at(e * c.heads + k / c.width)] * value;
         }
       });
       return y;
     };
-    const std::vector<Tensor> inputs{normal_tensor({edges.edges(), c.heads}, 1),
-                                     normal_tensor({edges.nodes(), c.heads, c.width}, 2)};
-    check_operation(operation, inputs);
-    if (edges.nodes() < 100) check_oracle(operation, oracle, inputs);
+    std::vector<Tensor> inputs{normal_tensor({edges.edges(), c.heads}, 1),
+                               normal_tensor({edges.nodes(), c.heads, c.width}, 2)};
+    for (const bool with_values_of_edges : {false, true}) {
+      if (with_values_of_edges) inputs.push_back(normal_tensor({edges.edges(), columns}, 3));
+      check_operation(operation, inputs);
+      if (edges.nodes() < 100) check_oracle(operation, oracle, inputs);
+    }
   });
 }
 

@@ -59,6 +59,16 @@ def gatv2(x, features, p):
     return attend((inner * p["weight"]).sum(-1), is_edge, value).flatten(1)
 
 
+def gat_edge_values(x, features, p):
+    is_edge, said = dense(features, loops=True)
+    z = heads(F.linear(x, p["value/weight"], p["value/bias"]))
+    left, right = (z * p["query_vector"]).sum(-1), (z * p["key_vector"]).sum(-1)
+    scores = F.leaky_relu(left[:, None] + right[None] + F.linear(said, p["edge/weight"]), 0.2)
+    weights = torch.softmax(scores.masked_fill(~is_edge[:, :, None], -torch.inf), 1)
+    values = z[None] + heads(F.linear(said, p["edge_value/weight"]))
+    return torch.einsum("ijh,ijhw->ihw", weights, values).flatten(1)
+
+
 def transformer(x, features, p):
     is_edge, said = dense(features, loops=True)
     query, key, value = (heads(F.linear(x, p[n + "/weight"], p[n + "/bias"])) for n in ("query", "key", "value"))
@@ -108,6 +118,8 @@ LAYERS = {
     "gine": (gine, {**EDGE(WIDTH), **NETWORK}),
     "both_ends": (both_ends, {**LINEAR("target", WIDTH, WIDTH), **LINEAR("source", WIDTH, WIDTH), **EDGE(WIDTH),
                               **LINEAR("own", WIDTH, WIDTH), "heard/weight": (WIDTH, WIDTH)}),
+    "gat_edge_values": (gat_edge_values, {**LINEAR("value", ALL, WIDTH), **EDGE(HEADS), **VECTORS,
+                                          "edge_value/weight": (ALL, FEATURES)}),
 }
 
 
