@@ -14,7 +14,7 @@ namespace {
 const std::string gat = "finetune -q --arch gat:layers=2,width=16,heads=2 ";
 
 // Random graphs of 4 to 8 nodes in a ring with chords, whose edges have one of two kinds.
-data::Graph random_graph(const RandomStream& random, bool has_edge_kinds) {
+data::Graph random_graph(const RandomStream& random) {
   std::uint64_t drawn = 0;
   data::Graph graph;
   graph.nodes = 4 + random.below(drawn++, 5);
@@ -22,9 +22,8 @@ data::Graph random_graph(const RandomStream& random, bool has_edge_kinds) {
   std::vector<data::ListedEdge> edges;
   const auto kind = static_cast<std::int32_t>(1 + random.below(drawn++, 2));
   const auto join = [&](Index a, Index b) {
-    const std::vector<std::int32_t> kinds(has_edge_kinds ? 1 : 0, kind);
-    edges.push_back({a, b, kinds});
-    edges.push_back({b, a, kinds});
+    edges.push_back({a, b, {kind}});
+    edges.push_back({b, a, {kind}});
   };
   for (Index i = 0; i < graph.nodes; ++i) join(i, (i + 1) % graph.nodes);
   if (random.below(drawn++, 2) == 1) join(0, 2);
@@ -32,24 +31,20 @@ data::Graph random_graph(const RandomStream& random, bool has_edge_kinds) {
   return graph;
 }
 
-struct Kinds {
-  bool of_edges = true;
-};
-
 // Writes graphs whose class is the kind of their edges, whose number is that of their edges, or whose nodes have the
 // class of those with more than two neighbours.
 enum class Learns { kind, count, degree };
-void write_graphs(const std::string& path, Learns learns, Index count, std::uint64_t seed, Kinds kinds = {}) {
+void write_graphs(const std::string& path, Learns learns, Index count, std::uint64_t seed, bool has_edge_kinds = true) {
   data::GraphSchema schema;
   schema.nodes.categories = {{"element", {"C"}}};
-  if (kinds.of_edges) schema.edges.categories = {{"order", {"single", "double"}}};
+  if (has_edge_kinds) schema.edges.categories = {{"order", {"single", "double"}}};
   data::GraphTargets targets{.level = data::GraphLevel::graph, .columns = {{"active", {"no", "yes"}}}};
   if (learns == Learns::count) targets.columns = {{"size", {}}};
   if (learns == Learns::degree) targets = {data::GraphLevel::node, {{"hub", {"no", "yes"}}}};
   formats::GraphsFileWriter writer(path, schema, targets);
   for (Index g = 0; g < count; ++g) {
     const RandomStream random(seed, random_site("graph tasks"), static_cast<std::uint64_t>(g));
-    data::GraphRecord record{.graph = random_graph(random, true)};
+    data::GraphRecord record{.graph = random_graph(random)};
     data::Graph& graph = record.graph;
     if (learns == Learns::kind) record.targets = {graph.edge_features.categories.front() == 2 ? 1.0 : 0.0};
     if (learns == Learns::count) record.targets = {static_cast<double>(graph.edges())};
@@ -57,7 +52,7 @@ void write_graphs(const std::string& path, Learns learns, Index count, std::uint
       const auto at = static_cast<std::size_t>(i);
       record.targets.push_back(graph.rows[at + 1] - graph.rows[at] > 2 ? 1 : 0);
     }
-    if (!kinds.of_edges) graph.edge_features = {};
+    if (!has_edge_kinds) graph.edge_features = {};
     record.id = "g" + std::to_string(g + 1);
     writer.append(record);
   }
@@ -70,8 +65,8 @@ TEST_CASE("graphs: a class that the kinds of edges decide is learned with them, 
   const Labelled corpus;
   for (const bool has_kinds : {true, false}) {
     CAPTURE(has_kinds);
-    write_graphs(corpus.path("train.h5"), Learns::kind, 120, 1, {has_kinds});
-    write_graphs(corpus.path("test.h5"), Learns::kind, 100, 2, {has_kinds});
+    write_graphs(corpus.path("train.h5"), Learns::kind, 120, 1, has_kinds);
+    write_graphs(corpus.path("test.h5"), Learns::kind, 100, 2, has_kinds);
     corpus.must(gat + "--train train.h5 --epochs 20 -o m.h5 --restart");
     const json result = corpus.evaluated("classify m.h5 test.h5");
     const double accuracy = result["accuracy"].get<double>();

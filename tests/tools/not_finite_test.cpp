@@ -189,7 +189,8 @@ TEST_CASE("not finite: evaluations, neighbours, senses, bias") {
 
 TEST_CASE("not finite: one logit of a token that no text has") {
   const Models corpus;
-  const Index last = formats::ModelFile(corpus.path("decoder.h5")).config<models::ModelConfig>().tokens().vocab_size - 1;
+  const Index last =
+      formats::ModelFile(corpus.path("decoder.h5")).config<models::ModelConfig>().tokens().vocab_size - 1;
   for (const float value : {no_number, infinity, -infinity}) {
     CAPTURE(value);
     corpus.poison("decoder.h5", "head/weight", 16 * last, value);
