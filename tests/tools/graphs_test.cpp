@@ -149,6 +149,8 @@ TEST_CASE("graphs: tables of nodes and edges") {
   CHECK(file.targets().level == data::GraphLevel::node);
   CHECK(file.targets().columns[0].classes == std::vector<std::string>{"x", "y"});
 
+  corpus.must("tr '\\n' '\\r' < nodes.csv > mac.csv && convert -q --nodes mac.csv --edges edges.tsv -o mac.h5");
+  corpus.must("inspect diff g.h5 mac.h5");
   corpus.must("convert -q --nodes nodes.csv --edges edges.tsv --directed --categories size -o d.h5");
   const formats::GraphsFile directed(corpus.path("d.h5"));
   CHECK(directed.edges() == 3);
@@ -247,6 +249,38 @@ TEST_CASE("graphs: molecules of a table, and splits of them") {
   const formats::GraphsFile train(corpus.path("s/train.h5"));
   CHECK(train.size() == 36);  // 30 with benzene and 6 with another scaffold
   CHECK(train.group(0) == "c1ccccc1");
+}
+
+TEST_CASE("graphs: atoms and bonds have the features that chemists expect") {
+  const SmallCorpus corpus;
+  if (!has_rdkit(corpus)) return;
+  write_file(corpus.path("f.csv"), "s\nC[C@H](N)C(=O)[O-]\nF/C=C/F\nc1ccncc1\nC=CC#N\n");
+  corpus.must("convert f.csv --smiles s -o f.h5");
+  const formats::GraphsFile file(corpus.path("f.h5"));
+  const auto texts = [&](Index graph, bool of_edges) {
+    const data::Graph read = file.graph(graph);
+    const data::FeatureColumns& columns = of_edges ? file.schema().edges : file.schema().nodes;
+    const std::vector<std::int32_t>& kinds = (of_edges ? read.edge_features : read.node_features).categories;
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < kinds.size(); ++i) {
+      const std::string kind =
+          columns.categories[i % columns.categories.size()].kinds[static_cast<std::size_t>(kinds[i]) - 1];
+      if (i % columns.categories.size() == 0) lines.emplace_back();
+      lines.back() += (lines.back().empty() ? "" : " ") + kind;
+    }
+    return lines;
+  };
+  // element, charge, degree, hydrogens, hybridisation, aromatic, ring, chirality
+  const std::vector<std::string> alanine{"C 0 1 3 sp3 no no none", "C 0 3 1 sp3 no no S",    "N 0 1 2 sp3 no no none",
+                                         "C 0 3 0 sp2 no no none", "O 0 1 0 sp2 no no none", "O -1 1 0 sp2 no no none"};
+  CHECK(texts(0, false) == alanine);
+  // order, ring, conjugated, stereo: into F, C, C, F
+  const std::vector<std::string> fluorines{"single no no none", "single no no none", "double no no E",
+                                           "double no no E",    "single no no none", "single no no none"};
+  CHECK(texts(1, true) == fluorines);
+  CHECK(texts(2, false)[3] == "N 0 2 0 sp2 yes yes none");
+  CHECK(texts(2, true)[0] == "aromatic yes yes none");
+  CHECK(texts(3, true)[5] == "triple no yes none");
 }
 
 TEST_CASE("graphs: a split of one graph divides the labels of its nodes or edges") {

@@ -36,6 +36,10 @@ struct EveryKind : Labelled {
       must("finetune -q --from model.h5 --train texts.tsv --steps 2 " + std::string(more));
     }
     must("finetune -q --ensemble tuned.h5,other.h5 --valid texts.tsv -o ensemble.h5");
+    must(
+        "printf 'id,kind,other,size,label\\n1,a,x,2,p\\n2,b,x,3,q\\n3,,y,4,p\\n' > nodes.csv; printf "
+        "'source,target,length\\n1,2,1.5\\n2,3,2\\n' > edges.csv; convert -q --nodes nodes.csv --edges edges.csv -o "
+        "graphs.h5");
     must("inspect embed model.h5 valid.txt -o tensors.h5; inspect attention model.h5 'the cat' -o maps.h5");
   }
 };

@@ -68,6 +68,9 @@ TEST_CASE("split: parts of the shares, with the same classes, the header and the
     }
   }
   CHECK(rows.size() == 200);
+  corpus.must("convert -q r.csv --split class -o by_class && convert -q r.csv --split random:8,1,1 -o at_random");
+  CHECK(joined(corpus, "by_class", ".csv") == joined(corpus, "out", ".csv"));
+  CHECK(joined(corpus, "at_random", ".csv") != joined(corpus, "out", ".csv"));
   corpus.must("convert -q r.csv --split 80,10,10 -o again && convert -q r.csv --split 8,1,1 --seed 2 -o other");
   CHECK(joined(corpus, "again", ".csv") == joined(corpus, "out", ".csv"));
   CHECK(joined(corpus, "other", ".csv") != joined(corpus, "out", ".csv"));
@@ -238,6 +241,8 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
            {"convert none.csv" + split, "none.csv", 1},
            {"convert r.csv --split 80,10,10 -o full", "full", 1},
            {"convert r.csv --split 80,10,10 --label-column stars -o out", "has no column 'stars'", 1},
+           {"convert r.csv --split scaffold -o out", "--split scaffold is for molecules", 2},
+           {"convert r.csv --split sorted:80,10,10 -o out", "'sorted' is not one of auto, class, random, scaffold", 2},
            {"convert r.csv --split 80,20 -o out", "--split: takes three sizes", 2},
            {"convert r.csv --split 0,50,50 -o out", "--split: train and one of the others", 2},
            {"convert r.csv --split 80,x,10 -o out", "--split: 'x' is no size", 2},

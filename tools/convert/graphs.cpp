@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "formats/files/atomic_directory.hpp"
+#include "formats/files/lines.hpp"
 #include "formats/graphs/edge_list.hpp"
 #include "formats/graphs/graph_tables.hpp"
 #include "formats/graphs/label_values.hpp"
@@ -36,7 +37,9 @@ bool is_graphs_file(const std::string& path) {
 
 std::string read_table(const std::string& path, const cli::Arguments& arguments) {
   cli::Input input = arguments.open_text(path);
-  return cli::read_all(input);
+  std::string content = cli::read_all(input);
+  if (formats::has_lone_returns(content)) std::ranges::replace(content, '\r', '\n');
+  return content;
 }
 
 // What graphs have that may be meant or not, with -v.

@@ -19,7 +19,7 @@ struct GraphOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("smiles", "column of a table (CSV or TSV) with molecules as SMILES; makes a graphs file of them")
+    visitor(Field("smiles", "column of a table (CSV or TSV) with molecules as SMILES")
                 .not_empty()
                 .takes("COLUMN")
                 .essential(),
@@ -34,17 +34,13 @@ struct GraphOptions {
                 .needs({"smiles"})
                 .takes("LIST"),
             self.features);
-    visitor(Field("nodes", "table (CSV or TSV) of the nodes of a graph, or of many; with --edges makes a graphs file")
+    visitor(Field("nodes", "table (CSV or TSV) of the nodes of graphs")
                 .needs({"edges"})
                 .not_empty()
                 .takes("TABLE")
                 .essential(),
             self.nodes);
-    visitor(Field("edges", "table of the edges between these nodes")
-                .needs({"nodes"})
-                .not_empty()
-                .takes("TABLE")
-                .essential(),
+    visitor(Field("edges", "table of the edges between them").needs({"nodes"}).not_empty().takes("TABLE").essential(),
             self.edges);
     visitor(
         Field("graphs", "table of what is known of each graph as a whole").needs({"nodes"}).not_empty().takes("TABLE"),

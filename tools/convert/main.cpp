@@ -65,14 +65,14 @@ const cli::About about{
     .synopsis = {"MODEL --dtype f32|bf16|int8 -o FILE", "DIR [--dtype f32|bf16|int8] -o FILE",
                  "MODEL [--dtype f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
                  "ADAPTER --merge [--base MODEL] -o FILE", "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json",
-                 "TOKENIZER -o FILE", "TU -o FILE", "--nodes TABLE --edges TABLE -o FILE",
-                 "TABLE --smiles COLUMN --label-column COLUMN [--split scaffold] -o FILE|DIR/",
+                 "TOKENIZER|TU -o FILE", "--nodes TABLE --edges TABLE -o FILE",
+                 "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
                  "LABELLED|GRAPHS --split TRAIN,VALID,TEST -o DIR/"},
     .operands = {
         {"MODEL",
-         "model file, directory with config.json, adapter of PEFT's (a directory with adapter_config.json), "
-         "a tokenizer as tokenize -t takes it, a folder of graphs as TU Dortmund publishes them, or a table of "
-         "molecules; with --split a labelled file or graphs",
+         "model file, directory with config.json, adapter of PEFT's (a directory with adapter_config.json), a "
+         "tokenizer as tokenize -t takes it, TU Dortmund's folder of graphs, or a table of molecules; with --split a "
+         "labelled file or graphs",
          0, cli::any_number}}};
 
 bool makes_json(const ConvertOptions& options) {

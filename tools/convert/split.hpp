@@ -52,13 +52,14 @@ struct SplitOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("split",
-                  "split a labelled file or graphs into train, valid and test in the directory of the output: their "
-                  "sizes, such as 80,10,10; a size of 0 makes no file. class: and random: before the sizes, or alone, "
-                  "say how; scaffold: puts molecules with one scaffold into one part, the largest groups into train")
-                .takes("[class|random|scaffold:]TRAIN,VALID,TEST|none")
-                .essential(),
-            self.shares);
+    visitor(
+        Field("split",
+              "split a labelled file or graphs into train, valid and test in the directory of the output: sizes such "
+              "as 80,10,10, of which 0 makes no file; by class if there is one, at random, or by scaffolds of "
+              "molecules")
+            .takes("[BY:]TRAIN,VALID,TEST|class|random|scaffold|none")
+            .essential(),
+        self.shares);
     visitor(
         Field("rare", "classes with fewer examples than there are parts: report an error, or put them into train alone")
             .needs({"split"}),
