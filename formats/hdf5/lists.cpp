@@ -19,7 +19,7 @@ void ListsWriter<T>::append(std::span<const T> list) {
       return;
     }
     const hdf5::OutputGroup group = parent_.create_group(name_);
-    columns_.emplace(ColumnWriter<T>(group, list_values), ColumnWriter<std::uint64_t>(group, list_offsets));
+    columns_.emplace(Columns{ColumnWriter<T>(group, list_values), ColumnWriter<std::uint64_t>(group, list_offsets)});
     for (Index i = 0; i <= empty_; ++i) columns_->offsets.append(0);
   }
   columns_->values.append(list);
@@ -66,11 +66,14 @@ std::vector<T> Lists<T>::list(Index number) const {
   return read_some<T>(values_, first, last - first);
 }
 
-template <class T>
-std::string Lists<T>::text(Index number) const requires std::same_as<T, std::int8_t> {
-  const std::vector<T> letters = list(number);
+void append_text(ListsWriter<std::int8_t>& lists, std::string_view text) {
+  lists.append({reinterpret_cast<const std::int8_t*>(text.data()), text.size()});
+}
+
+std::string text_at(const Lists<std::int8_t>& lists, Index number) {
+  const std::vector<std::int8_t> letters = lists.list(number);
   std::string text(letters.begin(), letters.end());
-  check<DataError>(hdf5::is_text(text), values_.where(), ": holds text that is not UTF-8 without NUL");
+  check<DataError>(hdf5::is_text(text), lists.values().where(), ": holds text that is not UTF-8 without NUL");
   return text;
 }
 

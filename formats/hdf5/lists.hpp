@@ -21,9 +21,6 @@ class ListsWriter {
   ListsWriter(hdf5::OutputGroup parent, std::string name) : parent_(std::move(parent)), name_(std::move(name)) {}
 
   void append(std::span<const T> list);
-  void append_text(std::string_view text) requires std::same_as<T, std::int8_t> {
-    append({reinterpret_cast<const std::int8_t*>(text.data()), text.size()});
-  }
   void finish();
 
  private:
@@ -45,12 +42,17 @@ class Lists {
   Lists(const hdf5::Group& parent, const std::string& name, Index lists);
 
   std::vector<T> list(Index number) const;
-  // Throws DataError for what is not UTF-8 without NUL.
-  std::string text(Index number) const requires std::same_as<T, std::int8_t>;
+
+  const hdf5::Dataset& values() const { return values_; }
 
  private:
   hdf5::Dataset values_, offsets_;
 };
+
+// Lists of letters.
+void append_text(ListsWriter<std::int8_t>& lists, std::string_view text);
+// Throws DataError for what is not UTF-8 without NUL.
+std::string text_at(const Lists<std::int8_t>& lists, Index number);
 
 // Where list `number` begins and ends. Throws DataError unless that lies within `most` values.
 std::pair<Index, Index> bounds_of(const hdf5::Dataset& offsets, Index number, Index most);

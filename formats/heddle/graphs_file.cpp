@@ -217,18 +217,18 @@ std::vector<data::SplitSide> GraphsFile::sides(Index number) const {
 }
 
 std::string GraphsFile::group(Index number) const {
-  return columns_->groups ? columns_->groups->text(number) : "";
+  return columns_->groups ? text_at(*columns_->groups, number) : "";
 }
 
 data::GraphRecord GraphsFile::record(Index number) const {
   const Range nodes = nodes_of(number), edges = edges_of(number);
   data::GraphRecord record;
   record.graph = graph(nodes, edges);
-  if (columns_->ids) record.id = columns_->ids->text(number);
+  if (columns_->ids) record.id = text_at(*columns_->ids, number);
   if (const auto line = rows_or_none<std::int64_t>(columns_->lines, number, 1); !line.empty()) record.line = line[0];
   record.targets = values(number, nodes, edges);
   if (columns_->names) {
-    const std::string lines = columns_->names->text(number);
+    const std::string lines = text_at(*columns_->names, number);
     if (!lines.empty()) record.node_names = split(lines, '\n');
   }
   record.positions = rows_or_none<float>(columns_->positions, nodes.first, nodes.count());

@@ -193,11 +193,11 @@ void GraphsFileWriter::append(const data::GraphRecord& record) {
   to.sources.append(std::vector<std::uint32_t>(graph.sources.begin(), graph.sources.end()), 0);
   to.nodes.append(graph.node_features);
   to.edges.append(graph.edge_features);
-  to.names.append_text(names);
+  append_text(to.names, names);
   to.positions.append(record.positions, graph.nodes);
   to.values.append(record.targets, 0);
-  to.ids.append_text(record.id);
-  to.groups.append_text(record.group);
+  append_text(to.ids, record.id);
+  append_text(to.groups, record.group);
   to.fragments.append(record.fragments);
   const std::int64_t line = record.line;
   to.lines.append(std::span(&line, line != 0 ? 1 : 0), 1);
