@@ -294,6 +294,29 @@ TEST_CASE("tokenizer.json: added tokens may be listed in any order") {
   CHECK(read({4, 2, 1, 3}) == model);
 }
 
+TEST_CASE("tokenizer.json: the unknown token is special, and no added token, whatever the file says of it") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  const auto read = [&](bool special) {
+    const json document{
+        {"model",
+         {{"type", "WordPiece"},
+          {"unk_token", "[UNK]"},
+          {"continuing_subword_prefix", "##"},
+          {"max_input_chars_per_word", 100},
+          {"vocab", {{"a", 0}, {"[UNK]", 1}}}}},
+        {"added_tokens",
+         {{{"id", 1}, {"content", "[UNK]"}, {"special", special}}, {{"id", 2}, {"content", "b"}, {"special", false}}}}};
+    write_bytes(path, document.dump());
+    return read_tokenizer_json(path);
+  };
+  const text::TokenizerModel model = read(false);
+  CHECK(model.unknown == 1);
+  CHECK(model.special_tokens == std::vector<Index>{1});
+  CHECK(model.added_tokens == std::vector<Index>{2});
+  CHECK(read(true) == model);
+}
+
 TEST_CASE("tokenizer.json: a piece of no bytes takes part in no merge") {
   text::TokenizerModel model;
   model.kind = text::TokenizerKind::bpe;

@@ -1,6 +1,7 @@
 // Models that predict together: classify a.h5,b.h5, and finetune --ensemble.
 #include <cmath>
 #include <filesystem>
+#include <map>
 
 #include "formats/heddle/task_file.hpp"
 #include "support/json.hpp"
@@ -87,6 +88,41 @@ TEST_CASE("ensemble: a model may have the same labels in another order") {
     for (std::size_t i = 0; i < mean.size(); ++i) {
       CHECK(logit(mean[i]) == doctest::Approx((logit(a[i]) + logit(b[i])) / 2).epsilon(1e-3));
     }
+  }
+}
+
+TEST_CASE("ensemble: three labels in an order that is not its own inverse") {
+  const Labelled corpus;
+  corpus.must("for i in {1..40}; do printf 'a\\tcat\\nb\\tking\\nc\\tsees\\n'; done > three.tsv");
+  corpus.must("tr abc bca < <(cut -f 1 three.tsv) | paste - <(cut -f 2 three.tsv) > turned.tsv");
+  corpus.must(bag + "classify --train three.tsv -o a.h5 --steps 3 && " + bag +
+              "classify --train turned.tsv -o b.h5 --steps 9");
+  // Its class a was that of `sees`, which is c, and so on.
+  name_labels(corpus.path("b.h5"), {"c", "a", "b"});
+  write_file(corpus.path("words"), "cat\nking\nsees\n");
+  const auto logs = [&](const std::string& models) {
+    std::vector<std::map<std::string, double>> all;
+    for (const json& answer : json_lines(corpus.must("classify --jsonl --top 3 " + models + " words").out)) {
+      all.emplace_back();
+      for (const json& entry : answer["top"]) all.back()[entry[0]] = std::log(entry[1].get<double>());
+    }
+    REQUIRE(all.size() == 3);
+    return all;
+  };
+  auto a = logs("a.h5"), b = logs("b.h5");
+  for (const std::string models : {"a.h5,b.h5", "b.h5,a.h5"}) {
+    auto mean = logs(models);
+    for (std::size_t i = 0; i < 3; ++i) {
+      CAPTURE(i);
+      for (const std::string other : {"b", "c"}) {
+        CAPTURE(other);
+        const double expected = (a[i]["a"] - a[i][other] + b[i]["a"] - b[i][other]) / 2;
+        CHECK(mean[i]["a"] - mean[i][other] == doctest::Approx(expected).epsilon(1e-3));
+      }
+    }
+    CHECK(mean[0]["a"] > mean[0]["b"]);
+    CHECK(mean[1]["b"] > mean[1]["c"]);
+    CHECK(mean[2]["c"] > mean[2]["a"]);
   }
 }
 

@@ -341,6 +341,16 @@ TEST_CASE("tokenize: text that has no tokens is found by file, line and byte") {
               .starts_with(wanted));
   }
   CHECK(place.run("printf 'the Q' | $T -t strict.h5").err.starts_with("tokenize: standard input:1:5: "));
+  // A file counts its own lines and bytes, also where the one before it ends within a line.
+  place.write("open", "the cat\nthe ca");
+  place.write("first", "t Q\nthe cat\n");
+  place.write("second", "t\nthe Q\n");
+  for (const std::string documents : {"line", "blank", "file", "whole"}) {
+    CAPTURE(documents);
+    const std::string command = "$T -t strict.h5 --documents " + documents + " -o tokens.h5 open ";
+    CHECK(last_line(place.run(command + "first")).starts_with("tokenize: first:1:3: "));
+    CHECK(last_line(place.run(command + "second")).starts_with("tokenize: second:2:5: "));
+  }
   CHECK_FALSE(contains(place.names(), "tokens.h5"));
   CHECK_FALSE(contains(place.names(), "new.h5"));
 }

@@ -266,6 +266,14 @@ TEST_CASE("masked windows: together they are the stream; the last one is shorter
   CHECK(windows.in_order(0, 2).lengths.empty());
 }
 
+TEST_CASE("masked windows: two tokens at the end are a window of their own, one is not") {
+  const auto two = random_tokens(42), one = random_tokens(41);
+  const MaskedWindows windows(two, plain_masking, {.time = 22});
+  REQUIRE(windows.windows_per_epoch() == 3);
+  CHECK(windows.in_order(0, 3).lengths == std::vector<Index>{22, 22, 4});
+  CHECK(MaskedWindows(one, plain_masking, {.time = 22}).windows_per_epoch() == 2);
+}
+
 TEST_CASE("masked windows: pairs have two segments, of which half belong together") {
   const auto text = random_tokens(40000);
   std::vector<TokenId> all(40000);

@@ -108,6 +108,7 @@ TEST_CASE("sampling: what the text has already becomes less likely, in the choic
   CHECK(greedy(1, {1, 5}).id == 1);
   CHECK(greedy(1.1, {1}).id == 5);
   CHECK(greedy(1.5, {1, 5, 5, 5}).id == 3);  // 2.5 / 1.5 < 2; once, however often it is there
+  CHECK(greedy(1.2, {1, 5, 1, 5}).id == 1);  // 2.5 / 1.2 > 2, but not divided twice
   CHECK(greedy(1.5, {}).id == 1);
   CHECK(greedy(1.5, {1, 5}).log_probability ==
         sample({six_logits.data(), 6}, {.top_k = 1}, {}, stream, 0).log_probability - 0.5);

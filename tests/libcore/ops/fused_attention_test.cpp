@@ -61,6 +61,23 @@ TEST_CASE("fused_attention: gradients equal differences of the triple loops") {
   }
 }
 
+TEST_CASE("fused_attention: listed pairs of which those of later queries begin far on, in one tile and in many") {
+  constexpr Index queries = 4, keys = 38;
+  std::vector<std::uint8_t> allowed;
+  for (Index i = 0; i < queries; ++i) {
+    for (Index j = 0; j < keys; ++j) allowed.push_back(j >= 9 * i && (i + j) % 3 != 0 ? 1 : 0);
+  }
+  const AttentionCase c{
+      "", {1, 2, queries, keys, 3}, {.pairs = std::make_shared<const AllowedPairs>(1, queries, keys, allowed)}};
+  for (const Index query_tile : {1, 2, 64}) {
+    CAPTURE(query_tile);
+    for (const Index key_tile : {5, 20, 1024}) {
+      CAPTURE(key_tile);
+      check_oracle(attention_operation({Real(0.5), c.mask, query_tile, key_tile}), naive_attention(c, 0.5), c.inputs());
+    }
+  }
+}
+
 TEST_CASE("fused_attention: picked rows of keys are as if they stood there") {
   const AttentionCase c{"", {2, 2, 3, 5, 4}, {.key_lengths = {5, 4}}};
   const std::vector<Tensor> inputs = c.inputs(), turned{inputs[0], reversed(inputs[1], 0), reversed(inputs[2], 0)};

@@ -4,7 +4,9 @@
 
 #include <thread>
 
+#include "libcore/text/normaliser.hpp"
 #include "libcore/text/samples.hpp"
+#include "libcore/text/unicode.hpp"
 
 using namespace heddle;
 using namespace heddle::text;
@@ -149,6 +151,31 @@ TEST_CASE("tokenizer: text is not cut beside a token that is found only as a wor
   CHECK(tokenizer.encode("a<> a") == std::vector<TokenId>{0, 2, 3, 1, 0});
   CHECK(tokenizer.encode("a <> a") == std::vector<TokenId>{0, 1, 4, 1, 0});
   CHECK(tokenizer.is_boundary("a<> a", 4));
+}
+
+TEST_CASE("normaliser: where text may be cut, the characters on both sides stay, whatever marks follow") {
+  for (const std::string form : {"nfc", "nfd", "nfkc", "nfkd"}) {
+    CAPTURE(form);
+    const Normaliser normaliser({form});
+    CHECK(normaliser.is_boundary("xey", 1));
+    CHECK_FALSE(normaliser.is_boundary("xe\u0301", 1));
+    int boundaries = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const std::string text = random_text({"a", "e", "xy", " ", "=", "\u0301", "\u0327", "\u0338"}, 40, seed);
+      const std::string whole = normaliser.apply(text).text;
+      for (std::size_t at = 1; at < text.size(); ++at) {
+        if (!normaliser.is_boundary(text, at)) continue;
+        ++boundaries;
+        const std::string left = normaliser.apply(text.substr(0, at)).text,
+                          right = normaliser.apply(text.substr(at)).text;
+        CAPTURE(text);
+        CAPTURE(at);
+        CHECK(left + right == whole);
+        CHECK(decode(right, 0).code == decode(text, at).code);
+      }
+    }
+    CHECK(boundaries > 0);
+  }
 }
 
 TEST_CASE("tokenizer: the fingerprint tells models apart and stays as it is") {
