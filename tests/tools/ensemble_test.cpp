@@ -37,7 +37,7 @@ void name_labels(const std::string& path, const std::vector<std::string>& labels
     return loaded.model->parameters().find(declaration.names.front())->value();
   });
   const models::TaskModel named(models::make_model(loaded.model->body().config(), weights), task);
-  formats::save_task(path + ".named", {named, loaded.tokenizer.model(), {}, {}});
+  formats::save_task(path + ".named", {named, &loaded.tokenizer->model(), {}, {}});
   std::filesystem::rename(path + ".named", path);
 }
 

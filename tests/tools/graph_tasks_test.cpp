@@ -44,7 +44,8 @@ void write_graphs(const std::string& path, Learns learns, Index count, std::uint
   formats::GraphsFileWriter writer(path, schema, targets);
   for (Index g = 0; g < count; ++g) {
     const RandomStream random(seed, random_site("graph tasks"), static_cast<std::uint64_t>(g));
-    data::GraphRecord record{.graph = random_graph(random)};
+    data::GraphRecord record;
+    record.graph = random_graph(random);
     data::Graph& graph = record.graph;
     if (learns == Learns::kind) record.targets = {graph.edge_features.categories.front() == 2 ? 1.0 : 0.0};
     if (learns == Learns::count) record.targets = {static_cast<double>(graph.edges())};
