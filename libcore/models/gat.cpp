@@ -104,7 +104,7 @@ class Gat : public GraphModel, public EdgeAttentionMaps {
 };
 
 Architecture describe_Gat() {
-  return describe<Gat, GatConfig>();
+  return describe<Gat, GatConfig>({}, {.epochs = 100, .batch_size = 32});
 }
 
 }  // namespace heddle::models

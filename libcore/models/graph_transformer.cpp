@@ -192,7 +192,7 @@ class GraphTransformer : public GraphModel, public EdgeAttentionMaps {
 };
 
 Architecture describe_GraphTransformer() {
-  return describe<GraphTransformer, GraphTransformerConfig>();
+  return describe<GraphTransformer, GraphTransformerConfig>({}, {.epochs = 50, .batch_size = 32});
 }
 
 }  // namespace heddle::models

@@ -86,7 +86,7 @@ class MessagePassingModel : public GraphModel {
 };
 
 Architecture describe_MessagePassingModel() {
-  return describe<MessagePassingModel, MessagePassingConfig>();
+  return describe<MessagePassingModel, MessagePassingConfig>({}, {.epochs = 50, .batch_size = 32});
 }
 
 }  // namespace heddle::models

@@ -129,7 +129,8 @@ Pass TaskObjective::training_pass() const {
 }
 
 // A random order, in which neighbours that make up a step are of like length; the steps come in a random order too. It
-// does not depend on how a step is cut into micro-batches.
+// does not depend on how a step is cut into micro-batches. Graphs are not padded, and their sizes often tell of their
+// labels, so that their steps are mixed.
 const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
   if (epoch == epoch_) return order_;
   const auto count = static_cast<Index>(examples_.size());
@@ -138,7 +139,8 @@ const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
   for (Index i = 0; i < count; ++i) order_.push_back(shuffled(i));
   const auto length = [&](Index i) { return examples_[static_cast<std::size_t>(i)].length(); };
   const Index step = config_.training.samples_per_step(), chunk = step * steps_to_sort;
-  for (Index begin = 0; begin < count; begin += chunk) {
+  const bool sorts = !model_.reads_graphs();
+  for (Index begin = 0; sorts && begin < count; begin += chunk) {
     const auto first = order_.begin() + begin, last = order_.begin() + std::min(count, begin + chunk);
     std::stable_sort(first, last, [&](Index a, Index b) { return length(a) < length(b); });
     const Index steps = (last - first) / step;

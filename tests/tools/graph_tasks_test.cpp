@@ -102,11 +102,14 @@ TEST_CASE("graphs: numbers of graphs and classes of nodes are learned by what th
   const Labelled corpus;
   write_graphs(corpus.path("sizes.h5"), Learns::count, 120, 1);
   corpus.must(
-      "finetune -q --arch message-passing:layers=2,width=16,readout=sum --train sizes.h5 --valid 20% --epochs 30 "
+      "finetune -q --arch message-passing:layers=2,width=16,readout=sum --train sizes.h5 --valid 20% --epochs 60 "
+      "--learning-rate 0.01 "
       "-o sizes-model.h5 --metric rmse");
   CHECK(corpus.evaluated("classify sizes-model.h5 sizes.h5")["r2"].get<double>() > 0.9);
   write_graphs(corpus.path("hubs.h5"), Learns::degree, 100, 1);
-  corpus.must("finetune -q --arch message-passing:layers=2,width=16 --train hubs.h5 --epochs 20 -o hubs-model.h5");
+  corpus.must(
+      "finetune -q --arch message-passing:layers=2,width=16 --train hubs.h5 --epochs 40 --learning-rate 0.01 -o "
+      "hubs-model.h5");
   CHECK(corpus.evaluated("classify hubs-model.h5 hubs.h5")["accuracy"].get<double>() > 0.95);
   const std::vector<std::string> nodes = lines_of(corpus.must("classify hubs-model.h5 hubs.h5").out);
   CHECK(nodes.front().starts_with("1\t1\t"));

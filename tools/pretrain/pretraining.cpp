@@ -42,7 +42,10 @@ models::ModelConfig described_model(const ModelOptions& options, const models::M
   check<UsageError>(options.preset.empty() || options.arch.name.empty() || options.arch.name == start.arch(), "--arch ",
                     options.arch.name, ": the preset is of the architecture ", start.arch(),
                     "; leave out --arch or --preset");
-  return options.arch.resolved(start, "arch");
+  models::ModelConfig model = options.arch.resolved(start, "arch");
+  check<UsageError>(model.reads_tokens(), "--arch ", model.arch(),
+                    ": reads graphs, which finetune trains on their labels; pretrain reads texts");
+  return model;
 }
 
 Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments) : options_(options) {
@@ -68,8 +71,6 @@ models::Vocabularies Pretraining::vocabularies(const models::ModelConfig& model)
 
 void Pretraining::settle(RunSpec& spec) const {
   spec.model = described_model(options_.model, spec.model);
-  check<UsageError>(spec.model.reads_tokens(), "--arch ", spec.model.arch(),
-                    ": reads graphs, which finetune trains on their labels; pretrain reads texts");
   if (spec.objective) prepare(spec.model, *spec.objective);
   spec.model.tokens().fit_vocabularies(vocabularies(spec.model));
   spec.model->spell_out();
