@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "formats/heddle/graphs_file.hpp"
 #include "libcore/base/strings.hpp"
@@ -85,6 +86,8 @@ Index number_of(const data::TaggedSentence& sentence) {
 }  // namespace
 
 bool is_graphs_file(const std::string& path) {
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(path, none)) return false;  // what is read once is text
   return formats::looks_like_hdf5(path) && formats::kind_of(path) == formats::FileKind::graphs;
 }
 

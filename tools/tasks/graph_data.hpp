@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-// Whether the name is of a graphs file.
+// Whether the name is of a graphs file; no pipe is read to find out.
 bool is_graphs_file(const std::string& path);
 
 // What the labels of a graphs file let a model learn: a class or a number of each graph, or a class of each node.
