@@ -13,9 +13,9 @@ struct ShortestPaths {
   static constexpr std::int32_t unreachable = -1;
 
   std::vector<std::int32_t> distances;  // [pairs]
-  // The edges on the shortest paths of pair p are places starts[p] to starts[p + 1], each with its share: how many of
-  // these paths have it, by how many there are and by their length, so that the shares of a pair sum to 1. No path is
-  // preferred to another as short: shares do not depend on the order of nodes and edges.
+  // The edges on the shortest paths of pair p are places starts[p] to starts[p + 1], each with its fraction: how many
+  // of these paths have it, by how many there are and by their length, so that the fractions of a pair sum to 1. No
+  // path is preferred to another as short: fractions do not depend on the order of nodes and edges.
   std::vector<Index> starts{0};
   std::vector<Index> edges;
   std::vector<double> shares;

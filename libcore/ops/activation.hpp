@@ -13,7 +13,7 @@ enum class Activation {
   silu,       // x sigmoid(x), also called swish
   tanh,
   sigmoid,     // 1 / (1 + e^-x)
-  leaky_relu,  // x, or x / 5 below 0 (Maas et al. 2013; the slope of graph attention, Velickovic et al. 2018)
+  leaky_relu,  // x, or x / 5 below 0 (Maas et al. 2013; the factor is that of graph attention, Velickovic et al. 2018)
   elu,         // x, or e^x - 1 below 0 (Clevert et al. 2016)
   identity,    // x
 };

@@ -129,7 +129,7 @@ Pass TaskObjective::training_pass() const {
 }
 
 // A random order, in which neighbours that make up a step are of like length; the steps come in a random order too. It
-// does not depend on how a step is cut into micro-batches. Graphs are not padded, and their sizes often tell of their
+// does not depend on how a step is cut into micro-batches. Graphs are not padded, and their sizes often go with their
 // labels, so that their steps are mixed.
 const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
   if (epoch == epoch_) return order_;

@@ -57,11 +57,13 @@ TEST_CASE("judge: classes, their confusions, exact intervals, and a baseline on 
   const Baseline baseline{"always 'a'", classes_of(std::vector<Index>(12, 0))};
   const data::LabelSet labels({"a", "b"});
   const Judgement judged = judge(data, {}, labels, guesses, {.intervals = true, .baseline = &baseline});
-  REQUIRE(judged.metrics.size() == 3);
+  REQUIRE(judged.metrics.size() == 5);
   CHECK(judged.metrics[0].name == "accuracy");
   CHECK(judged.metrics[0].value == doctest::Approx(11.0 / 12));
   CHECK(judged.metrics[1].value == doctest::Approx((6.0 / 7 + 16.0 / 17) / 2));
   CHECK(judged.metrics[2].value == doctest::Approx(24 / std::sqrt(3 * 9 * 4 * 8)));
+  CHECK(judged.metrics[3].name == "roc_auc");
+  CHECK(judged.metrics[4].name == "pr_auc");
   CHECK(judged.json["interval"]["low"].get<double>() == near(0.6152));  // 11 of 12
   CHECK(judged.json["interval"]["high"].get<double>() == near(0.9979));
   CHECK(judged.json["interval"]["method"] == "exact");
@@ -100,9 +102,9 @@ TEST_CASE("judge: classes, their confusions, exact intervals, and a baseline on 
 TEST_CASE("judge: the metric asked for comes first, and decides") {
   const TaskData data = texts_of({"a", "b"});
   const data::LabelSet labels({"a", "b"});
-  for (const std::string metric : {"accuracy", "macro_f1", "matthews"}) {
+  for (const std::string metric : {"accuracy", "macro_f1", "matthews", "roc_auc", "pr_auc"}) {
     const Judgement judged = judge(data, {}, labels, classes_of({0, 0}), {.metric = metric});
-    REQUIRE(judged.metrics.size() == 3);
+    REQUIRE(judged.metrics.size() == 5);
     CHECK(judged.metrics.front().name == metric);
   }
   CHECK_THROWS_WITH_AS(judge(data, {}, labels, classes_of({0, 0}), {.metric = "acuracy"}),

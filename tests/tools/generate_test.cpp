@@ -154,7 +154,7 @@ TEST_CASE("generate: bad input is a line with its place, and earlier lines are n
   CHECK(corpus.leftovers() == 0);
 }
 
-TEST_CASE("generate: an adapter writes as the model that it merges into; its base is found or told") {
+TEST_CASE("generate: an adapter writes as the model that it merges into; its base is found or named") {
   const Trained corpus;
   write_file(corpus.path("other.txt"), [] {
     std::string text;

@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { show(read, arguments); });
     check_control(options.control);
-    if (options.control.resume.empty()) described_model(options.model, {}).check();
+    if (options.control.resume.empty()) check_model(described_model(options.model, {}));
     check<UsageError>(
         options.dry_run || !options.train.empty(),
         "--train names the token file to train on, made with tokenize -t tokenizer.h5 -o tokens.h5 text.txt; "

@@ -42,10 +42,13 @@ models::ModelConfig described_model(const ModelOptions& options, const models::M
   check<UsageError>(options.preset.empty() || options.arch.name.empty() || options.arch.name == start.arch(), "--arch ",
                     options.arch.name, ": the preset is of the architecture ", start.arch(),
                     "; leave out --arch or --preset");
-  models::ModelConfig model = options.arch.resolved(start, "arch");
+  return options.arch.resolved(start, "arch");
+}
+
+void check_model(const models::ModelConfig& model) {
   check<UsageError>(model.reads_tokens(), "--arch ", model.arch(),
                     ": reads graphs, which finetune trains on their labels; pretrain reads texts");
-  return model;
+  model.check();
 }
 
 Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments) : options_(options) {

@@ -17,6 +17,8 @@ RunSpec pretraining_defaults(const cli::Arguments& arguments);
 
 // The model that the options describe; what they leave open is the base's. Throws UsageError.
 models::ModelConfig described_model(const ModelOptions& options, const models::ModelConfig& base);
+// Throws UsageError for a model that reads no texts, or whose fields are inconsistent.
+void check_model(const models::ModelConfig& model);
 
 class Pretraining : public Trainee {
  public:
