@@ -68,7 +68,8 @@ struct TaskConfig {
   std::vector<Index> word_tags{};     // of each of these words
   // Hashes of training texts, by which their copies are found, as numbers without a sign; empty: not known.
   std::vector<Index> text_keys{};
-  Index left_out = 0;  // records of the training files that could not be used
+  Index left_out = 0;      // records of the training files that could not be used
+  bool of_graphs = false;  // whether the examples were graphs, of which a bag reads the parts as words
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -81,6 +82,7 @@ struct TaskConfig {
     visitor(Field("text_keys", "hashes of training texts, by which their copies are found"), self.text_keys);
     visitor(Field("left_out", "number of records of the training files that could not be used").range(0),
             self.left_out);
+    visitor(Field("of_graphs", "whether the examples were graphs"), self.of_graphs);
   }
 
   // Without what is known of the training examples.

@@ -140,6 +140,10 @@ TEST_CASE("graphs: models and files of the wrong kind are refused in one line") 
   };
   refuses(gat + "--train texts.tsv -o x.h5", "texts.tsv: holds texts, and --arch gat reads graphs");
   refuses("classify m.h5 texts.tsv", "texts.tsv: holds texts, and m.h5 reads graphs");
+  corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o words.h5");
+  refuses("classify words.h5 train.h5", "train.h5: holds graphs, and words.h5 was trained on texts");
+  corpus.must("finetune -q --arch bag --train train.h5 -o parts.h5");
+  refuses("classify parts.h5 texts.txt", "texts.txt: holds texts, and parts.h5 was trained on graphs");
   refuses("generate m.h5 -p hello", "reads graphs, not texts");
   refuses("inspect embed m.h5 texts.tsv", "reads graphs, not texts");
   refuses("pretrain --arch gat --train texts.tsv -o x.h5", "reads graphs");

@@ -154,6 +154,7 @@ models::TaskConfig LabelledTask::config() const {
                                     [](const data::SpanQuestion& question) { return question.impossible; });
   config.text_keys = text_keys_;
   config.left_out = left_out_;
+  config.of_graphs = train_files_.front().graphs != nullptr;
   learn_baseline(config, train_, labels_);
   if (settings.task != Task::regress) return config;
   std::vector<double> numbers;

@@ -141,6 +141,10 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
   const models::Model& body = loaded.model->body();
   const models::TaskConfig& own = loaded.model->task();
   const data::LabelSet own_labels = own.has_classes() ? data::LabelSet(own.labels) : data::LabelSet();
+  check<DataError>(!loaded.tokenizer || own.of_graphs || data.graphs == nullptr, data.file, ": holds graphs, and ",
+                   member.path, " was trained on texts");
+  check<DataError>(!own.of_graphs || data.graphs != nullptr, data.file, ": holds texts, and ", member.path,
+                   " was trained on graphs; convert makes a graphs file of molecules or tables");
   const auto encode = [&] {
     if (!loaded.tokenizer)
       return encode_graphs(data, {own.task, own_labels, body.config().graphs().features, how.gold});

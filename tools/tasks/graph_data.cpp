@@ -47,9 +47,8 @@ std::string words_of(const data::GraphRecord& record, const data::GraphSchema& s
   for (const std::uint32_t fragment : record.fragments) words.push_back("f" + std::to_string(fragment));
   const std::size_t columns = schema.nodes.categories.size();
   const std::vector<std::int32_t>& kinds = record.graph.node_features.categories;
-  for (std::size_t i = 0; words.size() < kinds.size() / std::max<std::size_t>(1, columns) && record.fragments.empty();
-       i += columns) {
-    words.push_back(concatenate("n", kinds[i]));
+  for (std::size_t i = 0; record.fragments.empty() && i < kinds.size(); i += columns) {
+    words.push_back("n" + std::to_string(kinds[i]));  // of the first column
   }
   return words.empty() ? "graph" : join(words, " ");
 }
