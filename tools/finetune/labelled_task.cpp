@@ -92,7 +92,8 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (!spec.model.reads_tokens()) check_are_graphs(files, spec.model.arch());
   for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
   labels_ = labels_in(joined(files), settings.task);
-  check<UsageError>(spec.training.label_smoothing == 0 || config().has_classes(), "--label-smoothing: the task ",
+  const bool has_classes = models::TaskConfig{.task = settings.task}.has_classes();
+  check<UsageError>(spec.training.label_smoothing == 0 || has_classes, "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(spec.seed)};
   for (const TaskData& file : files) {
