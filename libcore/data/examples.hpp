@@ -28,7 +28,7 @@ struct LabelledText {
 struct TaggedSentence {
   std::vector<std::string> words, tags;
   std::vector<Index> lines;    // of each word in its file, from 1
-  std::vector<Index> nodes{};  // of a graph: the number of each word's node, from 0
+  std::vector<Index> parts{};  // of a graph: the number of each word's node, or edge, from 0
 };
 
 // A word in a sentence, and which sense it has there; none where it was not asked for.

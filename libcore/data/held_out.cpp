@@ -1,6 +1,7 @@
 #include "libcore/data/held_out.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "libcore/base/error.hpp"
@@ -99,6 +100,20 @@ ContentKey& ContentKey::add(std::uint64_t value) {
 
 ContentKey& ContentKey::add(std::string_view text) {
   return add(random_site(text));
+}
+
+std::uint64_t key_of(const GraphRecord& record) {
+  ContentKey key;
+  for (const std::uint32_t fragment : record.fragments) key.add(fragment);
+  if (!record.fragments.empty()) return key.value();
+  for (const auto& numbers : {record.graph.rows, record.graph.sources}) {
+    for (const Index number : numbers) key.add(static_cast<std::uint64_t>(number));
+  }
+  for (const Features* features : {&record.graph.node_features, &record.graph.edge_features}) {
+    for (const std::int32_t kind : features->categories) key.add(static_cast<std::uint64_t>(kind));
+    for (const float number : features->numbers) key.add(std::bit_cast<std::uint32_t>(number));
+  }
+  return key.value();
 }
 
 std::vector<bool> held_out(std::span<const Unit> units, Fraction fraction) {

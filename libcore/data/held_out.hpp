@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "libcore/data/graphs.hpp"
 #include "libcore/data/pair_source.hpp"
 #include "libcore/data/token_source.hpp"
 
@@ -28,6 +29,9 @@ class ContentKey {
  private:
   std::uint64_t value_ = 0x9E3779B97F4A7C15ull;
 };
+
+// Of what a graph is: of its fragments where these are known, else of its edges and features in their order.
+std::uint64_t key_of(const GraphRecord& record);
 
 // An example, a document, …: its key, its class, or 0 where there are none, and how much it counts for.
 struct Unit {

@@ -1,6 +1,7 @@
 // Labelled examples as a model reads them: framed tokens, or a graph, and the targets in them.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,12 +29,15 @@ struct TaskExample {
 
   // Its tokens or nodes.
   Index length() const { return graph.graphs ? graph.nodes : static_cast<Index>(sequence.ids.size()); }
+  // One more than the last position of its tokens, nodes, or edges with answers.
+  Index places() const { return positions.empty() ? length() : std::max(length(), positions.back() + 1); }
 
   TokenId label = -1;  // classify, pair
   double value = 0;    // regress
 
-  std::vector<Index> positions, words;  // label: where first tokens of words, or nodes, are, and of which; or masks
-  std::vector<TokenId> tags;            // of these words; -1 for unknown
+  // label: where first tokens of words, nodes or edges are, ascending, and of which; or masks
+  std::vector<Index> positions, words;
+  std::vector<TokenId> tags;  // of these words; -1 for unknown
 
   std::vector<text::LocatedToken> context;  // span: the tokens of this part of the context, placed in the whole
   TokenSpan answer{0, 0};                   // positions in the sequence; both 0, [CLS], where this part has none

@@ -14,7 +14,8 @@ namespace heddle::decoding {
 
 namespace {
 
-using models::Task;
+using models::Answer;
+using models::Answered;
 using models::TaskExamples;
 
 std::vector<Real> values_of(const Tensor& t, Index first, Index count) {
@@ -23,7 +24,7 @@ std::vector<Real> values_of(const Tensor& t, Index first, Index count) {
 }
 
 void predict_batch(const models::TaskModel& model, TaskExamples examples, std::span<TaskOutput* const> outputs) {
-  if (model.task().task == Task::span) {
+  if (answer_of(model.task().task) == Answer::span) {
     const models::Sequences sequences = models::sequences_of(examples);
     const Index time = sequences.ids.shape[1];
     const heads::Span::Scores scores = model.span_scores(sequences);
@@ -34,7 +35,7 @@ void predict_batch(const models::TaskModel& model, TaskExamples examples, std::s
     }
     return;
   }
-  const bool words = model.task().task == Task::label;
+  const bool words = answered_by(model.task().task) == Answered::parts;
   const auto has_position = [](const data::TaskExample* example) { return !example->positions.empty(); };
   if (words && std::ranges::none_of(examples, has_position)) return;
   const Tensor logits = models::task_logits(model, examples).value();

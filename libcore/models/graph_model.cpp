@@ -84,10 +84,16 @@ Variable GraphModel::added(const Variable& x, const Variable& change, std::uint6
   return ops::add(x, nn::drop_rows(change, pass.dropout, site, *edges.starts, pass));
 }
 
+Variable GraphModel::edge_vectors(const data::GraphBatch& graphs) const {
+  if (!edges_ || graphs.edges->edges() == 0) return {};
+  return (*edges_)(graphs.edge_features, graphs.edges->edges());
+}
+
 template <class Visit>
 Variable GraphModel::run(const data::GraphBatch& graphs, const Pass& pass, const Visit& visit) const {
-  nn::GraphEdges edges{.rows = graphs.edges, .starts = std::make_shared<const std::vector<Index>>(graphs.starts)};
-  if (edges_ && graphs.edges->edges() > 0) edges.features = (*edges_)(graphs.edge_features, graphs.edges->edges());
+  nn::GraphEdges edges{.rows = graphs.edges,
+                       .features = edge_vectors(graphs),
+                       .starts = std::make_shared<const std::vector<Index>>(graphs.starts)};
   const Variable features = input(graphs, nodes_(graphs.node_features, graphs.nodes()));
   Variable x = nn::drop_rows(features, pass.dropout, input_site_, graphs.starts, pass);
   const Surroundings around = surroundings(graphs, std::move(edges));

@@ -58,6 +58,8 @@ class GraphModel : public Model, public virtual NodeVectors {
   Index layers() const override { return layers_; }
   Index width() const override { return width_; }
   const data::GraphSchema& features() const override { return features_; }
+  Index edge_width() const override { return edges_ ? edge_width_ : 0; }
+  Variable edge_vectors(const data::GraphBatch& graphs) const override;
   Variable node_vectors(const data::GraphBatch& graphs, const Pass& pass, const Observer& observe) const override;
   Variable graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const override;
 
@@ -72,8 +74,6 @@ class GraphModel : public Model, public virtual NodeVectors {
     Variable terms{};  // of edges, where layers do not compute their own
   };
 
-  // The width of the features that edges have; 0: none.
-  Index edge_width() const { return edges_ ? edge_width_ : 0; }
   const std::string& name() const { return name_; }
   // The maps of layers whose weights, for the input x of a layer, are weights(number, x, around).
   using Weights = std::function<Tensor(Index number, const Variable& x, const Surroundings& around)>;

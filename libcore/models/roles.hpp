@@ -52,6 +52,10 @@ class NodeVectors {
   virtual Index width() const = 0;
   // The columns that graphs must have.
   virtual const data::GraphSchema& features() const = 0;
+  // Of the vectors of edges' features; 0: edges have none, or the model does not read them.
+  virtual Index edge_width() const = 0;
+  // [edges, edge_width], empty where that is 0. Precondition as for node_vectors().
+  virtual Variable edge_vectors(const data::GraphBatch& graphs) const = 0;
   // [nodes, width]. Precondition: the graphs have these columns (data::check_graph).
   virtual Variable node_vectors(const data::GraphBatch& graphs, const Pass& pass = {},
                                 const Observer& observe = {}) const = 0;

@@ -5,27 +5,54 @@
 #include <vector>
 
 #include "libcore/base/visit.hpp"
+#include "libcore/data/graphs.hpp"
 
 namespace heddle::models {
 
-enum class Task {
-  classify,   // a class for a text
-  pair,       // a class for two texts
-  regress,    // a number for a text, or for two
-  label,      // a class for each word
-  span,       // the part of a text that answers a question
-  lm,         // what the model was pre-trained for: the next token, or masked ones
-  translate,  // a text for a text, by a sequence-to-sequence model
+// What has an answer of its own.
+enum class Answered {
+  whole,   // a text or two, or a graph; vectors of its parts are pooled
+  parts,   // each word, node or edge
+  place,   // a question about a text, for whose answer each token has scores as first and as last one
+  tokens,  // what the model's own head predicts, so that a file of the task is a model like any other
 };
 
-// Whether the model's own head predicts, so that a file of the task is a model like any other.
-constexpr bool has_own_head(Task task) {
-  return task == Task::lm || task == Task::translate;
+// What an answer is.
+enum class Answer { one_class, number, span, tokens };
+
+enum class Task {
+#define HEDDLE_TASK(name, answered, answer, predicts) name,
+#include "libcore/models/tasks.def"
+#undef HEDDLE_TASK
+};
+
+struct TaskKind {
+  Task task;
+  std::string_view name;
+  Answered answered;
+  Answer answer;
+  std::string_view predicts;
+};
+inline constexpr TaskKind task_kinds[] = {
+#define HEDDLE_TASK(name, answered, answer, predicts) {Task::name, #name, Answered::answered, Answer::answer, predicts},
+#include "libcore/models/tasks.def"
+#undef HEDDLE_TASK
+};
+constexpr const TaskKind& kind_of(Task task) {
+  return task_kinds[static_cast<std::size_t>(task)];
+}
+constexpr Answered answered_by(Task task) {
+  return kind_of(task).answered;
+}
+constexpr Answer answer_of(Task task) {
+  return kind_of(task).answer;
 }
 
-// Whether the task has one answer for a whole text (or two), whose hidden states are pooled.
-constexpr bool pools(Task task) {
-  return task == Task::classify || task == Task::pair || task == Task::regress;
+constexpr bool has_own_head(Task task) {
+  return answered_by(task) == Answered::tokens;
+}
+constexpr bool has_classes(Task task) {
+  return answer_of(task) == Answer::one_class;
 }
 
 // The hidden state that represents a whole text.
@@ -40,10 +67,11 @@ enum class Pooling {
 
 template <>
 struct heddle::Names<heddle::models::Task> {
-  using Task = heddle::models::Task;
-  static constexpr std::pair<Task, std::string_view> list[] = {
-      {Task::classify, "classify"}, {Task::pair, "pair"}, {Task::regress, "regress"},    {Task::label, "label"},
-      {Task::span, "span"},         {Task::lm, "lm"},     {Task::translate, "translate"}};
+  static constexpr std::pair<heddle::models::Task, std::string_view> list[] = {
+#define HEDDLE_TASK(name, answered, answer, predicts) {heddle::models::Task::name, #name},
+#include "libcore/models/tasks.def"
+#undef HEDDLE_TASK
+  };
 };
 
 template <>
@@ -70,6 +98,7 @@ struct TaskConfig {
   std::vector<Index> text_keys{};
   Index left_out = 0;      // records of the training files that could not be used
   bool of_graphs = false;  // whether the examples were graphs, of which a bag reads the parts as words
+  data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has an answer
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -83,6 +112,7 @@ struct TaskConfig {
     visitor(Field("left_out", "number of records of the training files that could not be used").range(0),
             self.left_out);
     visitor(Field("of_graphs", "whether the examples were graphs"), self.of_graphs);
+    visitor(Field("level", "of graphs: what has an answer"), self.level);
   }
 
   // Without what is known of the training examples.
@@ -98,7 +128,7 @@ struct TaskConfig {
     visitor(Field("stddev", "regression: standard deviation of the numbers (head output 1 above the mean)"),
             self.stddev);
   }
-  bool has_classes() const { return task == Task::classify || task == Task::pair || task == Task::label; }
+  bool has_classes() const { return models::has_classes(task); }
 };
 
 // A task, to print it or to compare it, without what is known of the training examples.

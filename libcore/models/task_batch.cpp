@@ -43,13 +43,13 @@ data::GraphBatch graphs_of(TaskExamples examples) {
 }
 
 Variable task_logits(const TaskModel& model, TaskExamples examples, const Pass& pass) {
-  const bool has_positions = model.task().task == Task::label;
+  const bool has_positions = answered_by(model.task().task) == Answered::parts;
   if (model.reads_graphs()) {
     const data::GraphBatch graphs = graphs_of(examples);
     if (!has_positions) return model.graph_logits(graphs, pass);
     Index longest = 0;
-    for (const data::TaskExample* example : examples) longest = std::max(longest, example->length());
-    return model.node_logits(graphs, positions_of(examples, longest), longest, pass);
+    for (const data::TaskExample* example : examples) longest = std::max(longest, example->places());
+    return model.part_logits(graphs, positions_of(examples, longest), longest, pass);
   }
   const Sequences sequences = sequences_of(examples);
   if (!has_positions) return model.sequence_logits(sequences, pass);

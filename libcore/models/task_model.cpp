@@ -11,7 +11,7 @@ namespace heddle::models {
 namespace {
 
 Index outputs_of(const TaskConfig& task) {
-  if (task.task == Task::regress) return 1;
+  if (answer_of(task.task) == Answer::number) return 1;
   const auto classes = static_cast<Index>(task.labels.size());
   check<UsageError>(classes >= 2, "a task needs at least two labels, not ", classes);
   return classes;
@@ -33,8 +33,8 @@ void check_task_of_graphs(const TaskConfig& task) {
   check<UsageError>(task.pooling == Pooling::automatic, "`pooling` = ", to_text(task.pooling),
                     ": is for texts; the architectures of graphs have `readout`");
   check<UsageError>(!task.layer_mix, "`layer_mix`: is for texts");
-  check<UsageError>(task.task == Task::classify || task.task == Task::regress || task.task == Task::label, "the task ",
-                    to_text(task.task), " is for texts; graphs have classify, regress and label");
+  check<UsageError>(task.task != Task::pair && answer_of(task.task) != Answer::span, "the task ", to_text(task.task),
+                    " is for texts; graphs have classify, regress and label");
 }
 
 std::vector<Index> lengths_of(const Sequences& sequences) {
@@ -69,9 +69,13 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body
     mix_scores_ = (scope / "mix").parameter("score", {vectors_->layers() + 1}, Initializer::zeros(), Decay::no);
     mix_scale_ = (scope / "mix").parameter("scale", {1}, Initializer::ones(), Decay::no);
   }
-  if (task.task == Task::span) {
+  if (answer_of(task.task) == Answer::span) {
     span_.emplace(scope, width);
   } else {
+    if (nodes_ != nullptr && task.level == data::GraphLevel::edge) {
+      const auto ends = nodes_->features().is_directed ? heads::EdgeEnds::apart : heads::EdgeEnds::alike;
+      edges_.emplace(scope / "edge", width, nodes_->edge_width(), ends);
+    }
     classifier_.emplace(scope, width, outputs_of(task));
   }
 }
@@ -80,10 +84,10 @@ std::vector<CountedExample> counted_examples(std::span<const data::TaskExample> 
   std::vector<CountedExample> counted;
   for (const data::TaskExample& example : examples) {
     const TokenList text(example.sequence.ids);
-    if ((task == Task::classify || task == Task::pair) && example.label >= 0) {
+    if (has_classes(task) && answered_by(task) == Answered::whole && example.label >= 0) {
       counted.push_back({text, 0, example.label});
     }
-    for (std::size_t i = 0; task == Task::label && i < example.tags.size(); ++i) {
+    for (std::size_t i = 0; answered_by(task) == Answered::parts && i < example.tags.size(); ++i) {
       if (example.tags[i] >= 0) counted.push_back({text, example.positions[i], example.tags[i]});
     }
   }
@@ -145,14 +149,17 @@ Variable TaskModel::graph_logits(const data::GraphBatch& graphs, const Pass& pas
   return (*classifier_)(nodes_->graph_vectors(nodes_->node_vectors(graphs, pass), graphs), pass);
 }
 
-Variable TaskModel::node_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
+Variable TaskModel::part_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
                                 const Pass& pass) const {
   std::vector<Index> rows;
   for (const Index position : positions) {
-    rows.push_back(graphs.starts[static_cast<std::size_t>(position / longest)] + position % longest);
+    const Index node = graphs.starts[static_cast<std::size_t>(position / longest)];  // the first one of its graph
+    rows.push_back((edges_ ? graphs.edges->rows[static_cast<std::size_t>(node)] : node) + position % longest);
   }
-  const Variable nodes = ops::gather_rows(nodes_->node_vectors(graphs, pass), rows);
-  return classifier_->token_logits(nodes, positions, longest, pass);
+  const Variable nodes = nodes_->node_vectors(graphs, pass);
+  const Variable parts =
+      edges_ ? (*edges_)(nodes, nodes_->edge_vectors(graphs), graphs.edges, rows) : ops::gather_rows(nodes, rows);
+  return classifier_->token_logits(parts, positions, longest, pass);
 }
 
 heads::Span::Scores TaskModel::span_scores(const Sequences& sequences, const Pass& pass) const {

@@ -10,6 +10,7 @@
 
 #include "libcore/data/task_examples.hpp"
 #include "libcore/heads/classifier.hpp"
+#include "libcore/heads/edge_vectors.hpp"
 #include "libcore/models/model.hpp"
 #include "libcore/models/task.hpp"
 
@@ -43,8 +44,9 @@ class TaskModel {
   Variable token_logits(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
   // Of graphs, a row for each, [graphs, classes]
   Variable graph_logits(const data::GraphBatch& graphs, const Pass& pass = {}) const;
-  // label: a row for each of these nodes of graphs, counted as if each had `longest`: graph * longest + node
-  Variable node_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
+  // label: a row for each of these nodes, or edges, of graphs, counted as if each graph had `longest`: graph * longest
+  // + node
+  Variable part_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
                        const Pass& pass = {}) const;
   // span: scores of every position, [batch, time]
   heads::Span::Scores span_scores(const Sequences& sequences, const Pass& pass = {}) const;
@@ -59,7 +61,8 @@ class TaskModel {
   const ContextualVectors* vectors_ = nullptr;  // null where the model's own head does the task, and of graphs
   const NodeVectors* nodes_ = nullptr;          // of graphs
   TaskConfig task_;
-  Variable mix_scores_, mix_scale_;  // empty without a mix
+  Variable mix_scores_, mix_scale_;          // empty without a mix
+  std::optional<heads::EdgeVectors> edges_;  // where edges have classes
   std::optional<heads::Classifier> classifier_;
   std::optional<heads::Span> span_;
 };

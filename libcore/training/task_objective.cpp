@@ -14,6 +14,8 @@ namespace heddle::training {
 
 namespace {
 
+using models::Answer;
+using models::Answered;
 using models::Task;
 using models::TaskExamples;
 
@@ -55,7 +57,8 @@ Variable span_loss(const models::TaskModel& model, TaskExamples examples, const 
 }
 
 std::vector<TokenId> classes_of(TaskExamples examples, Task task) {
-  if (task != Task::label) return collect<TokenId>(examples, [](const auto& example) { return example.label; });
+  if (answered_by(task) == Answered::whole)
+    return collect<TokenId>(examples, [](const auto& example) { return example.label; });
   std::vector<TokenId> tags;
   for (const data::TaskExample* example : examples) tags.insert(tags.end(), example->tags.begin(), example->tags.end());
   return tags;
@@ -74,15 +77,15 @@ Index multiplied_numbers(const models::Model& model) {
 }  // namespace
 
 Index targets_of(const data::TaskExample& example, Task task) {
-  return task == Task::label ? static_cast<Index>(example.positions.size()) : 1;
+  return answered_by(task) == Answered::parts ? static_cast<Index>(example.positions.size()) : 1;
 }
 
 Variable task_loss(const models::TaskModel& model, TaskExamples examples, const Pass& pass, const TaskLoss& options) {
   const ops::CrossEntropy entropy{options.label_smoothing, options.divisor, options.class_weights};
   const models::TaskConfig& task = model.task();
-  if (task.task == Task::span) return span_loss(model, examples, pass, {.divisor = options.divisor});
+  if (answer_of(task.task) == Answer::span) return span_loss(model, examples, pass, {.divisor = options.divisor});
   const Variable outputs = models::task_logits(model, examples, pass);
-  if (task.task != Task::regress) return ops::cross_entropy(outputs, classes_of(examples, task.task), entropy);
+  if (has_classes(task.task)) return ops::cross_entropy(outputs, classes_of(examples, task.task), entropy);
   const auto targets = collect<double>(
       examples, [&](const data::TaskExample& example) { return (example.value - task.mean) / task.stddev; });
   return ops::squared_error(outputs, targets,
@@ -98,7 +101,7 @@ std::vector<double> balanced_weights(std::span<const data::TaskExample> examples
     all += 1;
   };
   for (const data::TaskExample& example : examples) {
-    if (task == Task::label) {
+    if (answered_by(task) == Answered::parts) {
       std::for_each(example.tags.begin(), example.tags.end(), count);
     } else {
       count(example.label);
@@ -120,7 +123,7 @@ TaskObjective::TaskObjective(models::TaskModel& model, std::vector<data::TaskExa
       better_(better) {
   check<DataError>(!examples_.empty(), "there is no example to train on");
   for (const data::TaskExample& example : examples_) {
-    longest_ = std::max(longest_, example.length());
+    longest_ = std::max(longest_, example.places());
   }
 }
 

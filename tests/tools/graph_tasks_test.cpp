@@ -31,9 +31,9 @@ data::Graph random_graph(const RandomStream& random) {
   return graph;
 }
 
-// Writes graphs whose class is the kind of their edges, whose number is that of their edges, or whose nodes have the
-// class of those with more than two neighbours.
-enum class Learns { kind, count, degree };
+// Writes graphs whose class is the kind of their edges, whose number is that of their edges, whose nodes have the class
+// of those with more than two neighbours, or whose edges that of those between two such nodes.
+enum class Learns { kind, count, degree, bridge };
 void write_graphs(const std::string& path, Learns learns, Index count, std::uint64_t seed, bool has_edge_kinds = true) {
   data::GraphSchema schema;
   schema.nodes.categories = {{"element", {"C"}}};
@@ -41,6 +41,7 @@ void write_graphs(const std::string& path, Learns learns, Index count, std::uint
   data::GraphTargets targets{.level = data::GraphLevel::graph, .columns = {{"active", {"no", "yes"}}}};
   if (learns == Learns::count) targets.columns = {{"size", {}}};
   if (learns == Learns::degree) targets = {data::GraphLevel::node, {{"hub", {"no", "yes"}}}};
+  if (learns == Learns::bridge) targets = {data::GraphLevel::edge, {{"bridge", {"no", "yes"}}}};
   formats::GraphsFileWriter writer(path, schema, targets);
   for (Index g = 0; g < count; ++g) {
     const RandomStream random(seed, random_site("graph tasks"), static_cast<std::uint64_t>(g));
@@ -49,9 +50,16 @@ void write_graphs(const std::string& path, Learns learns, Index count, std::uint
     data::Graph& graph = record.graph;
     if (learns == Learns::kind) record.targets = {graph.edge_features.categories.front() == 2 ? 1.0 : 0.0};
     if (learns == Learns::count) record.targets = {static_cast<double>(graph.edges())};
-    for (Index i = 0; learns == Learns::degree && i < graph.nodes; ++i) {
+    const auto is_hub = [&](Index node) {
+      const auto at = static_cast<std::size_t>(node);
+      return graph.rows[at + 1] - graph.rows[at] > 2;
+    };
+    for (Index i = 0; i < graph.nodes; ++i) {
+      if (learns == Learns::degree) record.targets.push_back(is_hub(i) ? 1 : 0);
       const auto at = static_cast<std::size_t>(i);
-      record.targets.push_back(graph.rows[at + 1] - graph.rows[at] > 2 ? 1 : 0);
+      for (Index e = graph.rows[at]; learns == Learns::bridge && e < graph.rows[at + 1]; ++e) {
+        record.targets.push_back(is_hub(i) && is_hub(graph.sources[static_cast<std::size_t>(e)]) ? 1 : 0);
+      }
     }
     if (!has_edge_kinds) graph.edge_features = {};
     record.id = "g" + std::to_string(g + 1);
@@ -112,6 +120,27 @@ TEST_CASE("graphs: numbers of graphs and classes of nodes are learned by what th
   CHECK(corpus.evaluated("classify hubs-model.h5 hubs.h5")["accuracy"].get<double>() > 0.95);
   const std::vector<std::string> nodes = lines_of(corpus.must("classify hubs-model.h5 hubs.h5").out);
   CHECK(nodes.front().starts_with("1\t1\t"));
+}
+
+TEST_CASE("graphs: classes of edges are learned, and an edge without a direction is answered once, by its ends") {
+  const Labelled corpus;
+  write_graphs(corpus.path("train.h5"), Learns::bridge, 100, 1);
+  write_graphs(corpus.path("test.h5"), Learns::bridge, 50, 2);
+  const std::string learn =
+      "finetune --arch message-passing:layers=2,width=16 --train train.h5 --epochs 40 --learning-rate 0.01 -o m.h5";
+  const Outcome run = corpus.run(learn + " --valid test.h5");
+  CHECK(run.status == 0);
+  CHECK_FALSE(contains(run.err, "running numbers"));
+  CHECK(corpus.evaluated("classify m.h5 test.h5")["macro_f1"].get<double>() > 0.95);
+  const json first = parse_json(lines_of(corpus.must("classify m.h5 test.h5 --jsonl").out).front());
+  const formats::GraphsFile file(corpus.path("test.h5"));
+  CHECK(static_cast<Index>(first["edges"].size()) == file.record(0).graph.edges() / 2);
+  CHECK(first["edges"][0] == "1-2");
+  CHECK(first["labels"].size() == first["edges"].size());
+  write_graphs(corpus.path("hubs.h5"), Learns::degree, 20, 1);
+  const Outcome other = corpus.run("classify m.h5 hubs.h5 --evaluate");
+  CHECK(other.status == 2);
+  CHECK(contains(other.err, "hubs.h5: has labels of nodes, not of edges"));
 }
 
 TEST_CASE("graphs: their parts are words for a bag, which stands beside other models") {

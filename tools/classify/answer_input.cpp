@@ -11,13 +11,15 @@ namespace heddle {
 
 namespace {
 
+using models::Answer;
+using models::Answered;
 using models::Task;
 
 TextUnit unit_of(Task task, const std::string& path, const ClassifyOptions& options, formats::LabelledFormat format) {
   if (options.raw) return TextUnit::line;
-  if (task == Task::label) return TextUnit::paragraph;
+  if (answered_by(task) == Answered::parts) return TextUnit::paragraph;
   if (format == formats::LabelledFormat::csv) return TextUnit::row;
-  if (task == Task::span) format = formats::span_format(path, options.input);
+  if (answer_of(task) == Answer::span) format = formats::span_format(path, options.input);
   if (format == formats::LabelledFormat::squad) return TextUnit::document;
   return format == formats::LabelledFormat::jsonl ? TextUnit::json : TextUnit::line;
 }
@@ -25,13 +27,15 @@ TextUnit unit_of(Task task, const std::string& path, const ClassifyOptions& opti
 void write_results(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
                    const Answerer& answerer, const TaskAnswers& answers, const WriteOptions& how) {
   const data::LabelSet& labels = answerer.labels();
-  switch (answerer.task().task) {
-    case Task::regress:
+  const Task task = answerer.task().task;
+  if (answered_by(task) == Answered::parts) {
+    return how.raw ? write_raw_tags(out, texts, data, labels, answers, how)
+                   : write_tags(out, texts, data, labels, answers, how);
+  }
+  switch (answer_of(task)) {
+    case Answer::number:
       return write_numbers(out, data, answers.numbers, how);
-    case Task::label:
-      return how.raw ? write_raw_tags(out, texts, data, labels, answers, how)
-                     : write_tags(out, texts, data, labels, answers, how);
-    case Task::span:
+    case Answer::span:
       return write_answers(out, data, answers, how);
     default:
       return write_classes(out, data, labels, answers.classes, how);
@@ -51,8 +55,8 @@ void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput&
     std::iota(places.begin(), places.end(), begin);
     const TaskData data = chosen(all, places);
     const TaskAnswers answers = answerer.answer(data);
-    if (input.task == Task::label) {
-      write_nodes(output.stream(), data, answerer.labels(), answers, how);
+    if (answered_by(input.task) == Answered::parts) {
+      write_parts(output.stream(), data, answerer.labels(), answers, how);
     } else {
       write_results(output.stream(), {}, data, answerer, answers, how);
     }
@@ -94,7 +98,7 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   };
   const auto answer = [&](const std::vector<ReadText>& texts) {
     const TaskData data = joined_texts(texts);
-    if (data.size() == 0 && task.task != Task::label) return;  // a header
+    if (data.size() == 0 && answered_by(task.task) != Answered::parts) return;  // a header
     write_results(output.stream(), texts, data, answerer, answerer.answer(data), how);
     output.stream().flush();
   };

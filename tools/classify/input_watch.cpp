@@ -14,7 +14,6 @@ namespace heddle {
 namespace {
 
 using formats::LabelledFormat;
-using models::Task;
 
 constexpr const char* has_labels = ": the input has labels; --evaluate compares the answers with them";
 
@@ -55,8 +54,9 @@ LabelWatch::LabelWatch(const std::string& path, const models::TaskConfig& task, 
     : is_tsv_(path.ends_with(".tsv")), task_(task), labels_(labels), input_(input), texts_(texts) {}
 
 std::optional<std::string> LabelWatch::warning(const InputText& text) const {
-  if (task_.task == Task::label) return of_words(text);
-  return task_.task == Task::span ? std::nullopt : of_line(text);
+  const models::Answered answered = answered_by(task_.task);
+  if (answered == models::Answered::parts) return of_words(text);
+  return answered == models::Answered::place ? std::nullopt : of_line(text);
 }
 
 std::optional<std::string> LabelWatch::raw_warning(const InputText& text) {

@@ -10,6 +10,7 @@
 
 namespace heddle {
 
+using models::Answered;
 using models::Task;
 
 void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments) {
@@ -35,24 +36,30 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
 
 void refuse_unused(Task task, const ClassifyOptions& options, const cli::Arguments& arguments) {
   const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
-  if (task == Task::label || task == Task::span) refuse({"header"}, arguments, reason);
-  if (task == Task::span) refuse({"text_column", "label_column"}, arguments, reason);
-  if (task != Task::label && !options.evaluate)
+  const Answered answered = answered_by(task);
+  const bool is_number = answer_of(task) == models::Answer::number;
+  if (answered != Answered::whole) refuse({"header"}, arguments, reason);
+  if (answered == Answered::place) refuse({"text_column", "label_column"}, arguments, reason);
+  if (answered != Answered::parts && !options.evaluate)
     refuse({"label_column"}, arguments, " has no effect without --evaluate");
-  if (task != Task::label) refuse({"raw"}, arguments, reason + "; it is for tags of words");
+  if (answered != Answered::parts) refuse({"raw"}, arguments, reason + "; it is for tags of words");
   if (options.raw) refuse({"format", "text_column"}, arguments, " has no effect with --raw, which reads lines of text");
-  if (task != Task::span) refuse({"max_answer_length", "null_threshold"}, arguments, reason);
-  if (task == Task::label || task == Task::regress) refuse({"top"}, arguments, reason);
-  if (task == Task::regress) refuse({"threshold"}, arguments, reason + ": its numbers have no probabilities");
-  if (task == Task::label) {
+  if (answered != Answered::place) refuse({"max_answer_length", "null_threshold"}, arguments, reason);
+  if (answered == Answered::parts || is_number) refuse({"top"}, arguments, reason);
+  if (is_number) refuse({"threshold"}, arguments, reason + ": its numbers have no probabilities");
+  if (answered == Answered::parts) {
     refuse({"threshold"}, arguments, reason + ": the tags of a sentence belong together; --jsonl has them all");
   }
-  if (task == Task::span) refuse({"threshold"}, arguments, reason + "; questions have --null-threshold");
+  if (answered == Answered::place) refuse({"threshold"}, arguments, reason + "; questions have --null-threshold");
 }
 
 TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options) {
-  return {options.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one,
-          options.evaluate ? formats::Gold::given : formats::Gold::absent, options.evaluate};
+  return {.labelled = options.input,
+          .task = task.task,
+          .texts = task.two_texts ? formats::Texts::two : formats::Texts::one,
+          .gold = options.evaluate ? formats::Gold::given : formats::Gold::absent,
+          .may_leave_out = options.evaluate,
+          .level = task.level};
 }
 
 double null_threshold(const models::TaskConfig& task, const ClassifyOptions& options, const cli::Arguments& arguments) {

@@ -102,7 +102,7 @@ void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const Tas
   }
 }
 
-void write_nodes(std::ostream& out, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+void write_parts(std::ostream& out, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
                  const WriteOptions& options) {
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
     const data::TaggedSentence& graph = data.sentences[s];
@@ -115,7 +115,8 @@ void write_nodes(std::ostream& out, const TaskData& data, const data::LabelSet& 
           << guess.probability << "\n";
     }
     if (options.jsonl)
-      out << json_line({{"graph", graph.lines.front()}, {"nodes", graph.words}, {"labels", names}}) << "\n";
+      out << json_line({{"graph", graph.lines.front()}, {to_text(data.level) + "s", graph.words}, {"labels", names}})
+          << "\n";
   }
 }
 

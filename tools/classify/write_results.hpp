@@ -40,9 +40,9 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
 void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
                 const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options);
 
-// Of graphs: a line for each node, GRAPH TAB NODE TAB LABEL TAB PROBABILITY, with the number of the graph from 1. With
-// jsonl one object per graph.
-void write_nodes(std::ostream& out, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
+// Of graphs: a line for each node or edge, GRAPH TAB NAME TAB LABEL TAB PROBABILITY, with the number of the graph from
+// 1. With jsonl one object per graph.
+void write_parts(std::ostream& out, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
                  const WriteOptions& options);
 
 // With --raw: a line for each word, WORD TAB BEGIN TAB END TAB TAG, with offsets in characters of the line, and an

@@ -1,7 +1,6 @@
 #include "tools/convert/graph_split.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -20,20 +19,6 @@ bool has_classes(const data::GraphTargets& targets) {
   return targets.columns.size() == 1 && !targets.columns.front().classes.empty();
 }
 
-std::uint64_t key_of(const data::GraphRecord& record) {
-  data::ContentKey key;
-  for (const std::uint32_t fragment : record.fragments) key.add(fragment);
-  if (!record.fragments.empty()) return key.value();
-  for (const auto& numbers : {record.graph.rows, record.graph.sources}) {
-    for (const Index number : numbers) key.add(static_cast<std::uint64_t>(number));
-  }
-  for (const data::Features* features : {&record.graph.node_features, &record.graph.edge_features}) {
-    for (const std::int32_t kind : features->categories) key.add(static_cast<std::uint64_t>(kind));
-    for (const float number : features->numbers) key.add(std::bit_cast<std::uint32_t>(number));
-  }
-  return key.value();
-}
-
 // By class, where the graphs have one, or at random. A graph whose class is not known counts as one of another class.
 std::vector<data::Unit> units_of_graphs(const formats::GraphsFile& file, bool by_class) {
   std::vector<data::Unit> units;
@@ -42,7 +27,7 @@ std::vector<data::Unit> units_of_graphs(const formats::GraphsFile& file, bool by
     const data::GraphRecord record = file.record(i);
     const bool is_known = by_class && !std::isnan(record.targets.front());
     const Index label = is_known ? static_cast<Index>(record.targets.front()) + 1 : 0;
-    units.push_back({.key = key_of(record), .label = label});
+    units.push_back({.key = data::key_of(record), .label = label});
     const auto [known, is_new] = labels.emplace(units.back().key, label);
     known->second = std::min(known->second, label);
   }

@@ -50,7 +50,7 @@ text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words, text:
 
 std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskConfig task, const std::string& metric,
                                             std::uint64_t seed, const std::function<bool()>& stop) {
-  if (task.task == models::Task::span || data.train.size() > most_examples) return std::nullopt;
+  if (answer_of(task.task) == models::Answer::span || data.train.size() > most_examples) return std::nullopt;
   task.pooling = models::Pooling::automatic;
   task.layer_mix = false;
   const text::Tokenizer tokenizer = tokenizer_of_words(data.train, 0, text::Marks::automatic);

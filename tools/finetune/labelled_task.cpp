@@ -24,12 +24,13 @@ TaskInput task_input(const TuningSpec& settings) {
           formats::Gold::given};
 }
 
-std::vector<TaskData> read_training_files(const std::vector<std::string>& words, const TaskInput& input,
+std::vector<TaskData> read_training_files(const std::vector<std::string>& words, TaskInput input,
                                           const cli::Arguments& arguments) {
   std::vector<TaskData> files;
   for (const auto& [path, weight] : training_files(words)) {
     check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
     files.push_back(read_task_data(path, input, arguments));
+    if (files.front().graphs != nullptr) input.level = files.front().level;  // all learn the same
   }
   return files;
 }
@@ -90,10 +91,10 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (tokenizer_) input.tokenizers = {&*tokenizer_};
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
   if (!spec.model.reads_tokens()) check_are_graphs(files, spec.model.arch());
+  if (files.front().graphs != nullptr) input.level = files.front().level;
   for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
   labels_ = labels_in(joined(files), settings.task);
-  const bool has_classes = models::TaskConfig{.task = settings.task}.has_classes();
-  check<UsageError>(spec.training.label_smoothing == 0 || has_classes, "--label-smoothing: the task ",
+  check<UsageError>(spec.training.label_smoothing == 0 || has_classes(settings.task), "--label-smoothing: the task ",
                     to_text(settings.task), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(spec.seed)};
   for (const TaskData& file : files) {
@@ -135,7 +136,7 @@ void LabelledTask::warn_of_slips() const {
     warn(empty_texts_warning(file));
     warn(numbered_words_warning(file));
   }
-  if (task != Task::label) warn(many_classes_warning(train_, labels_));
+  if (answered_by(task) != models::Answered::parts) warn(many_classes_warning(train_, labels_));
   warn(alike_labels_warning(train_.file, labels_));
   warn(long_word_warning(train_));
   if (!valid_) return;
@@ -156,8 +157,9 @@ models::TaskConfig LabelledTask::config() const {
   config.text_keys = text_keys_;
   config.left_out = left_out_;
   config.of_graphs = train_files_.front().graphs != nullptr;
+  config.level = train_files_.front().level;
   learn_baseline(config, train_, labels_);
-  if (settings.task != Task::regress) return config;
+  if (answer_of(settings.task) != models::Answer::number) return config;
   std::vector<double> numbers;
   for (const TaskData& file : train_files_) {
     const std::vector<double> of_file = gold_numbers(file);
@@ -301,10 +303,11 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   if (baseline) note(concatenate("the baseline, ", baseline->what, ","), *baseline, "");
   if (starts_from_counts_) return notes;  // a bag itself
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
-  if (train_.graphs != nullptr && tuning_.task == Task::label) return notes;  // nodes are no text
+  if (train_.graphs != nullptr && answered_by(tuning_.task) == models::Answered::parts)
+    return notes;  // nodes are no text
   std::optional<JudgedAnswers> bag = answers_of_bag({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) {
-    const bool is_large = config().task != Task::span && !stop();
+    const bool is_large = answer_of(tuning_.task) != models::Answer::span && !stop();
     if (is_large) {
       notes.emplace_back(
           "the data are too large to train a bag of words beside, to compare with; finetune --arch bag does");

@@ -85,6 +85,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   Ensemble models(options.ensemble);
   const models::TaskConfig& task = models.task();
   TaskInput input{settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one};
+  input.level = task.level;
   input.tokenizers = models.tokenizers();
   const TaskData data = read_task_data(options.valid, input, arguments);
   check_metric(data, task, models.labels(), settings.metric);

@@ -48,7 +48,7 @@ bool is_idle(std::string_view name, const TuningSpec& settings, const models::Mo
   if (settings.task == Task::translate) return is_summary;
   if (!is_summary) return model.is_beside_vectors(name) && settings.auxiliary_weight == 0;
   const auto* const vectors = model.as<models::ContextualVectors>();
-  return !models::pools(settings.task) || vectors == nullptr ||
+  return answered_by(settings.task) != models::Answered::whole || vectors == nullptr ||
          models::resolved(settings.pooling, *vectors) != models::Pooling::first;
 }
 
@@ -88,7 +88,7 @@ double suitable_rate(const models::ModelConfig& config) {
 // The dropout rate with which a model that was trained is tuned for a task.
 double dropout_of(const TuningSpec& tuning, const models::ModelConfig& config) {
   if (tuning.dropout >= 0) return tuning.dropout;
-  return models::has_own_head(tuning.task) ? config->dropout : std::max(0.1, config->dropout);
+  return has_own_head(tuning.task) ? config->dropout : std::max(0.1, config->dropout);
 }
 
 }  // namespace
@@ -133,7 +133,7 @@ void Finetuning::settle(RunSpec& spec) const {
   settle_task(*spec.tuning);
   const TuningSpec& tuning = *spec.tuning;
   base_ ? settle_tuned_model(spec) : settle_new_model(spec);
-  if (!models::has_own_head(tuning.task)) {
+  if (!has_own_head(tuning.task)) {
     spec.objective.reset();
     return;
   }
@@ -160,7 +160,7 @@ void Finetuning::settle_tuned_model(RunSpec& spec) const {
   if (training.learning_rate == training::automatic_rate) training.learning_rate = suitable_rate(spec.model);
   // Texts without labels are read four times.
   const bool has_length = training.steps > 0 || training.epochs > 0;
-  if (models::has_own_head(spec.tuning->task) && !has_length) training.epochs = 4;
+  if (has_own_head(spec.tuning->task) && !has_length) training.epochs = 4;
 }
 
 void Finetuning::settle_new_model(RunSpec& spec) const {
@@ -244,7 +244,7 @@ EvaluationSample Finetuning::sample_evaluation(training::TrainingConfig& config,
 void Finetuning::describe(DryRun& run) const {
   run.saves_what_is_trained = spec_->tuning->adapts();
   run.steps_to_simulate = 200;  // examples differ in length
-  run.simulates_evaluation = models::has_own_head(spec_->tuning->task);
+  run.simulates_evaluation = has_own_head(spec_->tuning->task);
 }
 
 }  // namespace heddle

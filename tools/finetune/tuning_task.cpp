@@ -14,10 +14,9 @@ namespace {
 // Refuses options for columns that the task's examples do not have.
 void refuse_columns(models::Task task, const cli::Arguments& arguments) {
   const std::string reason = concatenate(": is for labelled texts, which --task ", to_text(task), " has none of");
-  if (task == models::Task::label || task == models::Task::span) {
-    refuse({"header"}, arguments, reason);
-  }
-  if (task == models::Task::span) refuse({"text_column", "label_column"}, arguments, reason);
+  const models::Answered answered = answered_by(task);
+  if (answered != models::Answered::whole) refuse({"header"}, arguments, reason);
+  if (answered == models::Answered::place) refuse({"text_column", "label_column"}, arguments, reason);
 }
 
 void refuse_for_labelled(models::Task task, const cli::Arguments& arguments) {
@@ -35,7 +34,7 @@ void refuse_for_graphs(const std::string& reason, const cli::Arguments& argument
 }  // namespace
 
 void check_suits_new_model(const TuningSpec& tuning) {
-  check<UsageError>(!models::has_own_head(tuning.task), "--task ", to_text(tuning.task),
+  check<UsageError>(!has_own_head(tuning.task), "--task ", to_text(tuning.task),
                     ": new models for it are made by pretrain; give --from MODEL");
   check<UsageError>(!tuning.adapts(), "--lora-rank: adapters belong to a trained model; give --from MODEL");
 }
@@ -61,7 +60,7 @@ NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& 
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const RunSpec& spec,
                                                      const formats::ModelFile& base, const cli::Arguments& arguments) {
   const models::Task task = spec.tuning->task;
-  if (!models::has_own_head(task)) {
+  if (!has_own_head(task)) {
     refuse_for_labelled(task, arguments);
     std::optional<text::Tokenizer> tokenizer;
     if (spec.model.reads_tokens()) {

@@ -10,7 +10,8 @@ namespace heddle {
 
 namespace {
 
-using models::Task;
+using models::Answer;
+using models::Answered;
 
 // Words that are stored, at most.
 constexpr std::size_t most_words = 100000;
@@ -59,20 +60,20 @@ TaskGuesses tags_of_words(const TaskData& data, const models::TaskConfig& task, 
 void learn_baseline(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
   if (!task.has_classes()) return;
   task.label_counts = label_counts_in(train, task.task, labels);
-  if (task.task == Task::label) learn_words(task, train, labels);
+  if (answered_by(task.task) == Answered::parts && train.graphs == nullptr) learn_words(task, train, labels);
 }
 
 std::optional<Baseline> baseline_of(const TaskData& data, const models::TaskConfig& task,
                                     const data::LabelSet& labels) {
   TaskGuesses guesses;
-  if (task.task == Task::regress) {
+  if (answer_of(task.task) == Answer::number) {
     guesses.numbers.assign(data.texts.size(), task.mean);
     return Baseline{concatenate("always ", task.mean, ", the mean"), std::move(guesses)};
   }
   if (!task.has_classes() || task.label_counts.empty()) return std::nullopt;
   const Index usual = most_frequent(task.label_counts);
   const std::string always = concatenate("always '", labels.name(usual), "'");
-  if (task.task == Task::label) {
+  if (answered_by(task.task) == Answered::parts) {
     return Baseline{task.words.empty() ? always : "each word's most frequent tag", tags_of_words(data, task, usual)};
   }
   guesses.classes.assign(data.texts.size(), Guess{usual, 1});

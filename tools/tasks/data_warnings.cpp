@@ -19,6 +19,8 @@ namespace heddle {
 
 namespace {
 
+using models::Answer;
+using models::Answered;
 // Whether the name is one of those, in any case.
 bool is_one_of(const std::string& name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, text::in_lower_case(name)) != names.end();
@@ -126,7 +128,7 @@ std::optional<std::string> small_validation_warning(const TaskData& valid, model
   for (const data::TaggedSentence& sentence : valid.sentences) count += static_cast<Index>(sentence.words.size()) - 1;
   if (count >= enough) return std::nullopt;
   const auto n = static_cast<double>(std::max(count, least));
-  const bool correlates = task == models::Task::regress;
+  const bool correlates = answer_of(task) == Answer::number;
   const double chance = correlates ? 1.96 / std::sqrt(n - 3) : 0.98 / std::sqrt(n);
   return concatenate(valid.file, ": ", counted(count, "example", "examples"), " to choose by: chance alone ", "moves ",
                      correlates ? "a correlation" : "an accuracy", " by up to ", format_fixed(std::min(chance, 1.0), 2),
@@ -135,7 +137,7 @@ std::optional<std::string> small_validation_warning(const TaskData& valid, model
 
 std::optional<std::string> missing_classes_warning(const TaskData& valid, models::Task task,
                                                    const data::LabelSet& labels) {
-  if (labels.size() < 3 || task == models::Task::label) return std::nullopt;
+  if (labels.size() < 3 || answered_by(task) == Answered::parts) return std::nullopt;
   const std::vector<Index> counts = label_counts_in(valid, task, labels);
   std::vector<std::string> missing;
   for (Index id = 0; id < labels.size(); ++id) {
@@ -156,7 +158,7 @@ std::optional<std::string> one_label_warning(const TaskData& valid, models::Task
 
 std::optional<std::string> unknown_labels_warning(const TaskData& data, models::Task task,
                                                   const data::LabelSet& labels) {
-  const bool of_words = task == models::Task::label;
+  const bool of_words = answered_by(task) == Answered::parts;
   if (labels_in(data, task).size() == 0) return std::nullopt;
   Index all = 0, unknown = 0, line = 0;
   std::string first;
@@ -180,6 +182,7 @@ std::optional<std::string> unknown_labels_warning(const TaskData& data, models::
 }
 
 std::optional<std::string> numbered_words_warning(const TaskData& data) {
+  if (data.graphs != nullptr) return std::nullopt;
   Index pairs = 0;
   for (const data::TaggedSentence& sentence : data.sentences) {
     std::optional<Index> last;

@@ -14,6 +14,8 @@ namespace heddle {
 
 namespace {
 
+using models::Answer;
+using models::Answered;
 using models::Task;
 
 // What a model says of the classes, in another order: places[i] is where its class i belongs.
@@ -88,7 +90,7 @@ void Ensemble::add(const std::string& path, const std::string& base) {
                    ": is an ensemble itself; name its models (inspect ", path, " lists them)");
   Member member{path, formats::load_task(path, base), {}};
   const models::TaskConfig& own = member.loaded.model->task();
-  check<DataError>(!models::has_own_head(own.task), path, ": is a language model's adapter, for generate");
+  check<DataError>(!has_own_head(own.task), path, ": is a language model's adapter, for generate");
   if (like_ == nullptr) like_ = this;
   if (like_->members_.empty()) {
     if (own.has_classes()) labels_ = data::LabelSet(own.labels);
@@ -108,7 +110,7 @@ void Ensemble::check_alike(const std::string& path, const models::TaskConfig& ow
   const std::string& first = like_->path(0);
   check<DataError>(own.task == task.task && own.two_texts == task.two_texts, path, ": is for the task ",
                    to_text(own.task), ", and ", first, " for ", to_text(task.task), "; models of one task are needed");
-  check<DataError>(own.task != Task::span || members_.empty(), path,
+  check<DataError>(answer_of(own.task) != Answer::span || members_.empty(), path,
                    ": finds answers in texts; models are pooled for classes, numbers and tags");
   const bool all_known =
       std::ranges::all_of(own.labels, [&](const std::string& label) { return like_->labels_.find(label).has_value(); });
@@ -212,18 +214,19 @@ std::optional<std::string> training_data_warning(const Ensemble& models, const T
 
 std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskAnswers>& answers,
                                  const TaskData& data) {
-  switch (models.task().task) {
-    case Task::span:
+  const Task task = models.task().task;
+  if (answered_by(task) == Answered::parts) {
+    std::vector<Index> gold;
+    const std::vector<ClassPredictions> words = words_of(answers, data, models.labels(), gold);
+    return pool_weights(words, gold);
+  }
+  switch (answer_of(task)) {
+    case Answer::span:
       throw UsageError("--ensemble: models are pooled for classes, numbers and tags, not for answers in texts");
-    case Task::regress: {
+    case Answer::number: {
       std::vector<NumberPredictions> numbers;
       for (const TaskAnswers& model : answers) numbers.push_back(model.numbers);
       return mean_weights(numbers, gold_numbers(data));
-    }
-    case Task::label: {
-      std::vector<Index> gold;
-      const std::vector<ClassPredictions> words = words_of(answers, data, models.labels(), gold);
-      return pool_weights(words, gold);
     }
     default: {
       std::vector<Index> gold;

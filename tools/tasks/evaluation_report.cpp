@@ -22,7 +22,6 @@ namespace heddle {
 
 namespace {
 
-using models::Task;
 using Places = std::span<const Index>;
 
 std::string rounded(double value) {
@@ -421,15 +420,16 @@ Judgement judge(const TaskData& data, const models::TaskConfig& task, const data
     if (how.baseline == nullptr) return std::nullopt;
     return predictions(data, labels, how.baseline->guesses);
   };
-  switch (task.task) {
-    case Task::label:
-      if (const auto mark = metrics::mark_of_entities(of_model.names())) {
-        return judge_entities(data, labels, guesses, *mark, how);
-      }
-      return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
-    case Task::regress:
+  if (answered_by(task.task) == models::Answered::parts) {
+    if (const auto mark = metrics::mark_of_entities(of_model.names())) {
+      return judge_entities(data, labels, guesses, *mark, how);
+    }
+    return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
+  }
+  switch (answer_of(task.task)) {
+    case models::Answer::number:
       return judge_numbers(data, guesses, how);
-    case Task::span:
+    case models::Answer::span:
       return judge_spans(data, guesses, how);
     default:
       return judge_classes(text_predictions(data, labels, guesses), of_baseline(text_predictions), labels, how);

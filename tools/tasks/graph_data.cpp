@@ -12,6 +12,8 @@ namespace heddle {
 
 namespace {
 
+using models::Answer;
+using models::Answered;
 using models::Task;
 
 // The number of the column of labels that is learned.
@@ -30,10 +32,9 @@ std::size_t chosen_column(const data::GraphTargets& targets, const std::string& 
 
 Task task_of(const data::GraphTargets& targets, const std::string& path, std::size_t column) {
   const bool is_class = !targets.columns[column].classes.empty();
-  check<UsageError>(targets.level == data::GraphLevel::graph || (targets.level == data::GraphLevel::node && is_class),
-                    path, ": has labels of ", targets.level == data::GraphLevel::edge ? "edges" : "numbers of nodes",
-                    ", which no task learns; classes of nodes, and classes and numbers of graphs are learned");
-  if (targets.level == data::GraphLevel::node) return Task::label;
+  check<UsageError>(targets.level == data::GraphLevel::graph || is_class, path, ": has numbers of ",
+                    to_text(targets.level), "s, which no task learns; classes of nodes and edges are learned");
+  if (targets.level != data::GraphLevel::graph) return Task::label;
   return is_class ? Task::classify : Task::regress;
 }
 
@@ -57,23 +58,73 @@ std::string name_of(const data::GraphRecord& record, Index number) {
   return record.id.empty() ? std::to_string(number + 1) : record.id;
 }
 
-// The nodes of a graph as words with their tags; those alone that have one where tags are needed.
-data::TaggedSentence sentence_of(const data::GraphRecord& record, const data::GraphTargets& targets, std::size_t column,
-                                 Index number, formats::Gold gold) {
+std::string name_of_node(const data::GraphRecord& record, Index node) {
+  return record.node_names.empty() ? std::to_string(node + 1) : record.node_names[static_cast<std::size_t>(node)];
+}
+
+// For people, what have answers: "7", or "7>12" of a directed edge, "7-12" of another. An edge that is there both ways
+// is one.
+struct NamedPart {
+  Index number;
+  std::string name;
+};
+std::vector<NamedPart> parts_of(const data::GraphRecord& record, data::GraphLevel level, bool is_directed) {
+  std::vector<NamedPart> parts;
+  const data::Graph& graph = record.graph;
+  for (Index node = 0; node < graph.nodes; ++node) {
+    if (level == data::GraphLevel::node) {
+      parts.push_back({node, name_of_node(record, node)});
+      continue;
+    }
+    for (Index e = graph.rows[static_cast<std::size_t>(node)]; e < graph.rows[static_cast<std::size_t>(node) + 1];
+         ++e) {
+      const Index source = graph.sources[static_cast<std::size_t>(e)];
+      if (!is_directed && source > node) continue;
+      parts.push_back({e, name_of_node(record, source) + (is_directed ? ">" : "-") + name_of_node(record, node)});
+    }
+  }
+  return parts;
+}
+
+// The nodes or edges of a graph as words with their tags; those alone that have one where tags are needed.
+data::TaggedSentence sentence_of(const data::GraphRecord& record, const data::GraphSource& source, std::size_t column,
+                                 Index number, data::GraphLevel level, formats::Gold gold) {
   data::TaggedSentence sentence{{}, {}, {}};
-  for (Index node = 0; node < record.graph.nodes; ++node) {
-    const auto at = static_cast<std::size_t>(node);
+  const data::GraphTargets& targets = source.targets();
+  for (const NamedPart& part : parts_of(record, level, source.schema().is_directed)) {
     if (gold == formats::Gold::given) {
+      const auto at = static_cast<std::size_t>(part.number);
       const double value = record.targets[at * targets.columns.size() + column];
       if (std::isnan(value)) continue;
       sentence.tags.push_back(label_text(targets.columns[column], value));
     }
-    sentence.words.push_back(record.node_names.empty() ? std::to_string(node + 1) : record.node_names[at]);
+    sentence.words.push_back(part.name);
     sentence.lines.push_back(number + 1);
-    sentence.nodes.push_back(node);
+    sentence.parts.push_back(part.number);
   }
   return sentence;
 }
+
+// The graphs of several sources, one after the other, with the schema and the targets of the first.
+class JoinedGraphs : public data::GraphSource {
+ public:
+  void add(std::shared_ptr<const data::GraphSource> source) {
+    starts_.push_back(starts_.back() + source->size());
+    sources_.push_back(std::move(source));
+  }
+  std::string name() const override { return sources_.front()->name(); }
+  Index size() const override { return starts_.back(); }
+  const data::GraphSchema& schema() const override { return sources_.front()->schema(); }
+  const data::GraphTargets& targets() const override { return sources_.front()->targets(); }
+  data::GraphRecord record(Index number) const override {
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), number);
+    return sources_[static_cast<std::size_t>(next - starts_.begin() - 1)]->record(number - *(next - 1));
+  }
+
+ private:
+  std::vector<std::shared_ptr<const data::GraphSource>> sources_;
+  std::vector<Index> starts_{0};
+};
 
 Index number_of(const data::LabelledText& text) {
   return text.line - 1;
@@ -99,18 +150,21 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
   auto file = std::make_shared<formats::GraphsFile>(path);
   const data::GraphTargets& targets = file->targets();
   const bool has_gold = input.gold == formats::Gold::given;
+  const data::GraphLevel level = input.level.value_or(targets.level);
   std::size_t column = 0;
   if (has_gold) {
     column = chosen_column(targets, path, input.labelled.columns.label);
     const Task task = task_of(targets, path, column);
     check<UsageError>(task == input.task, path, ": has labels for --task ", to_text(task), ", not for ",
                       to_text(input.task));
+    check<UsageError>(targets.level == level, path, ": has labels of ", to_text(targets.level), "s, not of ",
+                      to_text(level), "s");
   }
-  TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file};
+  TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file, .level = level};
   for (Index number = 0; number < file->size(); ++number) {
     const data::GraphRecord record = file->record(number);
-    if (input.task == Task::label) {
-      data::TaggedSentence sentence = sentence_of(record, targets, column, number, input.gold);
+    if (answered_by(input.task) == Answered::parts) {
+      data::TaggedSentence sentence = sentence_of(record, *file, column, number, level, input.gold);
       if (!sentence.words.empty()) data.sentences.push_back(std::move(sentence));
       continue;
     }
@@ -126,6 +180,29 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
   }
   check<DataError>(!has_gold || data.size() > 0, path, ": no graph has a label");
   return data;
+}
+
+void join_graphs(TaskData& all, const std::vector<TaskData>& files) {
+  auto graphs = std::make_shared<JoinedGraphs>();
+  auto text = all.texts.begin();
+  auto sentence = all.sentences.begin();
+  for (const TaskData& file : files) {
+    const Index before = graphs->size();
+    for (std::size_t i = 0; i < file.texts.size(); ++i, ++text) text->line += before;
+    for (std::size_t i = 0; i < file.sentences.size(); ++i, ++sentence) {
+      for (Index& line : sentence->lines) line += before;
+    }
+    graphs->add(file.graphs);
+  }
+  all.graphs = files.size() == 1 ? files.front().graphs : graphs;
+  all.level = files.front().level;
+}
+
+std::vector<Index> graph_numbers(const TaskData& data) {
+  std::vector<Index> numbers;
+  for (const data::LabelledText& text : data.texts) numbers.push_back(number_of(text));
+  for (const data::TaggedSentence& sentence : data.sentences) numbers.push_back(number_of(sentence));
+  return numbers;
 }
 
 GraphsForModel::GraphsForModel(std::shared_ptr<const data::GraphSource> graphs, const data::GraphSchema& features)
@@ -170,13 +247,6 @@ class Moments {
   double count_ = 0;
 };
 
-// Calls body(source, number of the graph) for each example.
-template <class Body>
-void for_each_graph(const TaskData& data, const Body& body) {
-  for (const data::LabelledText& text : data.texts) body(number_of(text));
-  for (const data::TaggedSentence& sentence : data.sentences) body(number_of(sentence));
-}
-
 }  // namespace
 
 data::GraphSchema measured_features(const std::vector<TaskData>& files) {
@@ -184,11 +254,11 @@ data::GraphSchema measured_features(const std::vector<TaskData>& files) {
   Moments nodes(schema.nodes.numbers.size()), edges(schema.edges.numbers.size());
   if (schema.nodes.numbers.empty() && schema.edges.numbers.empty()) return schema;
   for (const TaskData& file : files) {
-    for_each_graph(file, [&](Index number) {
+    for (const Index number : graph_numbers(file)) {
       const data::Graph graph = file.graphs->graph(number);
       nodes.add(graph.node_features.numbers);
       edges.add(graph.edge_features.numbers);
-    });
+    }
   }
   nodes.set(schema.nodes.numbers);
   edges.set(schema.edges.numbers);
@@ -209,13 +279,14 @@ std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeG
   const bool has_gold = with.gold == formats::Gold::given;
   for (const data::LabelledText& text : data.texts) {
     data::TaskExample& example = add(number_of(text));
-    if (has_gold && with.task == Task::regress) example.value = data::numeric_labels({&text, 1}, data.file).front();
-    if (has_gold && with.task == Task::classify)
+    if (has_gold && answer_of(with.task) == Answer::number)
+      example.value = data::numeric_labels({&text, 1}, data.file).front();
+    if (has_gold && has_classes(with.task))
       example.label = static_cast<TokenId>(with.labels.find(text.label).value_or(-1));
   }
   for (const data::TaggedSentence& sentence : data.sentences) {
     data::TaskExample& example = add(number_of(sentence));
-    example.positions = sentence.nodes;
+    example.positions = sentence.parts;
     for (std::size_t word = 0; word < sentence.words.size(); ++word) {
       example.words.push_back(static_cast<Index>(word));
       example.tags.push_back(

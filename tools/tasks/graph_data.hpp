@@ -14,15 +14,21 @@ namespace heddle {
 // Whether the name is of a graphs file; no pipe is read to find out.
 bool is_graphs_file(const std::string& path);
 
-// What the labels of a graphs file let a model learn: a class or a number of each graph, or a class of each node.
-// `column` names the labels where there are several columns; "": the only one. Throws DataError where there is none,
-// and UsageError for a name that is none of them.
+// What the labels of a graphs file let a model learn: a class or a number of each graph, or a class of each node
+// or edge.// `column` names the labels where there are several columns; "": the only one. Throws DataError where there
+// is none, and UsageError for a name that is none of them.
 models::Task task_of_graphs(const std::string& path, const std::string& column);
 
 // The examples of a graphs file: texts, of which each is the parts of a graph as words, for models that count words, or
-// sentences, whose words are the nodes. Examples whose label is not known are left out where gold labels are needed.
-// Throws DataError, and UsageError for a task that the file has no labels for.
+// sentences, whose words are the nodes or edges. Examples whose label is not known are left out where gold labels are
+// needed. Throws DataError, and UsageError for a task, or a level, that the file has no labels for.
 TaskData read_graphs(const std::string& path, const TaskInput& input);
+
+// Makes the graphs of several files those of one source, for the examples of all files in order.
+void join_graphs(TaskData& all, const std::vector<TaskData>& files);
+
+// Of each example the number of its graph, from 0. Precondition: the examples are graphs.
+std::vector<Index> graph_numbers(const TaskData& data);
 
 // The graphs as a model reads them that has these columns: kinds and columns by their names.
 class GraphsForModel : public data::GraphSource {

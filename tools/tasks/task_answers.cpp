@@ -42,22 +42,23 @@ TaskAnswers answer(const models::TaskModel& model, const TaskData& data, std::sp
   const std::vector<decoding::TaskOutput> outputs = decoding::predict(model, examples, options);
   TaskAnswers answers;
   if (options.stop()) return answers;
-  switch (model.task().task) {
-    case models::Task::regress:
+  const models::Task task = model.task().task;
+  if (answered_by(task) == models::Answered::parts) {
+    std::vector<Index> words;
+    for (const data::TaggedSentence& sentence : data.sentences) {
+      words.push_back(static_cast<Index>(sentence.words.size()));
+    }
+    answers.tags =
+        decoding::tag_probabilities(examples, outputs, words, static_cast<Index>(model.task().labels.size()));
+    return answers;
+  }
+  switch (answer_of(task)) {
+    case models::Answer::number:
       answers.numbers = decoding::numbers(model.task(), examples, outputs, data.size());
       break;
-    case models::Task::span:
+    case models::Answer::span:
       answers.spans = decoding::found_answers(data.questions, examples, outputs, limits);
       break;
-    case models::Task::label: {
-      std::vector<Index> words;
-      for (const data::TaggedSentence& sentence : data.sentences) {
-        words.push_back(static_cast<Index>(sentence.words.size()));
-      }
-      const auto tags = static_cast<Index>(model.task().labels.size());
-      answers.tags = decoding::tag_probabilities(examples, outputs, words, tags);
-      break;
-    }
     default:
       answers.classes = decoding::class_probabilities(examples, outputs, data.size());
       break;

@@ -13,6 +13,8 @@ namespace heddle {
 
 namespace {
 
+using models::Answer;
+using models::Answered;
 using models::Task;
 
 Index line_of(const data::TaggedSentence& sentence) {
@@ -81,6 +83,7 @@ void reject_without_tokens(TaskData& data, const std::vector<const text::Tokeniz
 TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
   part.graphs = data.graphs;
+  part.level = data.level;
   if (!data.texts.empty()) part.texts = at_places(data.texts, places);
   if (!data.sentences.empty()) part.sentences = at_places(data.sentences, places);
   if (!data.questions.empty()) part.questions = at_places(data.questions, places);
@@ -88,7 +91,7 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
 }
 
 TaskReader::TaskReader(std::string_view file, const TaskInput& input) : input_(input) {
-  if (input.task != Task::label && input.task != Task::span)
+  if (answered_by(input.task) == Answered::whole || has_own_head(input.task))
     texts_.emplace(file, input.labelled, input.texts, input.gold);
 }
 
@@ -105,16 +108,17 @@ TaskData TaskReader::read(std::string_view content, const formats::Place& begin)
 
 TaskData TaskReader::read(std::string_view content, const formats::Place& begin, formats::BadRecords& bad) {
   TaskData data{.file = std::string(begin.file), .texts = {}, .sentences = {}, .questions = {}};
-  switch (input_.task) {
-    case Task::label:
+  switch (answered_by(input_.task)) {
+    case Answered::parts:
       data.sentences = read_tagged_sentences(content, begin, input_.labelled, input_.gold, bad);
       break;
-    case Task::span:
+    case Answered::place:
       data.questions = read_span_questions(content, begin, input_.labelled, input_.gold, bad);
       break;
     default:
       data.texts = texts_->read(content, begin, bad);
-      if (input_.task == Task::regress && input_.gold == formats::Gold::given) reject_other_labels(data, bad);
+      if (answer_of(input_.task) == Answer::number && input_.gold == formats::Gold::given)
+        reject_other_labels(data, bad);
       break;
   }
   if (bad.are_left_out()) reject_without_tokens(data, input_.tokenizers, bad);
@@ -154,7 +158,7 @@ TaskData joined(const std::vector<TaskData>& files) {
     append(all, file);
   }
   all.file = join(names);
-  if (files.size() == 1) all.graphs = files.front().graphs;
+  if (files.front().graphs != nullptr) join_graphs(all, files);
   return all;
 }
 
@@ -173,6 +177,10 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
 
 std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
+  if (data.graphs != nullptr) {
+    for (const Index number : graph_numbers(data)) units.push_back({.key = data::key_of(data.graphs->record(number))});
+    return units;
+  }
   for (const data::LabelledText& example : data.texts) {
     data::ContentKey key;
     key.add(text::stripped(example.shown()));
@@ -210,7 +218,7 @@ std::vector<Index> text_keys_of(const TaskData& data) {
 HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fraction fraction) {
   const TaskData all = joined(files);
   std::vector<data::Unit> units = units_of(all);
-  const data::LabelSet labels = task == Task::label ? data::LabelSet() : labels_in(all, task);
+  const data::LabelSet labels = answered_by(task) == Answered::parts ? data::LabelSet() : labels_in(all, task);
   const double expected = static_cast<double>(all.size()) * static_cast<double>(fraction.millionths) / 1e6;
   if (labels.size() > 0 && static_cast<double>(labels.size()) <= expected) {
     const std::vector<Index> classes = gold_labels(all, labels);
@@ -234,8 +242,8 @@ HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fracti
 }
 
 data::LabelSet labels_in(const TaskData& data, Task task) {
-  if (task == Task::label) return data::labels_of(data.sentences);
-  return task == Task::classify || task == Task::pair ? data::labels_of(data.texts) : data::LabelSet();
+  if (!has_classes(task)) return {};
+  return answered_by(task) == Answered::parts ? data::labels_of(data.sentences) : data::labels_of(data.texts);
 }
 
 data::LabelSet with_labels_in(const TaskData& data, Task task, const data::LabelSet& labels) {
@@ -252,7 +260,7 @@ std::vector<Index> label_counts_in(const TaskData& data, Task task, const data::
   const auto add = [&](const std::string& name) {
     if (const auto id = labels.find(name)) ids.push_back(*id);
   };
-  if (task != Task::label) {
+  if (answered_by(task) != Answered::parts) {
     for (const data::LabelledText& text : data.texts) add(text.label);
   }
   for (const data::TaggedSentence& sentence : data.sentences) std::ranges::for_each(sentence.tags, add);
@@ -269,15 +277,15 @@ std::vector<Index> gold_labels(const TaskData& data, const data::LabelSet& label
 
 std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with,
                                            data::OverlongTexts& overlong) {
-  if (with.task == Task::label) {
+  if (answered_by(with.task) == Answered::parts) {
     return data::tag_examples(data.sentences, data.file, with.labels, with.tokenizer, with.framing, overlong);
   }
-  if (with.task == Task::span) {
+  if (answer_of(with.task) == Answer::span) {
     return data::span_examples(data.questions, data.file, with.tokenizer, with.framing, overlong);
   }
   auto examples = data::text_examples(data.texts, data.file, with.tokenizer, with.framing, overlong);
   if (with.gold == formats::Gold::absent) return examples;
-  if (with.task == Task::regress) {
+  if (answer_of(with.task) == Answer::number) {
     const std::vector<double> numbers = gold_numbers(data);
     for (data::TaskExample& example : examples) example.value = numbers[static_cast<std::size_t>(example.source)];
     return examples;
@@ -290,7 +298,7 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
 }
 
 std::string overlong_note(const data::OverlongTexts& overlong, Task task) {
-  if (task == Task::span) {
+  if (answer_of(task) == Answer::span) {
     return counted(overlong.count, "question was", "questions were") +
            " longer than half of the context, and truncated";
   }

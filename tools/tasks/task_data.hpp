@@ -25,6 +25,7 @@ struct TaskData {
   std::vector<formats::BadRecord> left_out{};
   // Of a graphs file: example n is the graph whose number is the example's line - 1.
   std::shared_ptr<const data::GraphSource> graphs{};
+  data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has a label
 
   Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
 };
@@ -37,6 +38,7 @@ struct TaskInput {
   bool may_leave_out = true;  // an error says how bad records are left out
   // Where bad records are left out, so are those that one of these has no tokens for.
   std::vector<const text::Tokenizer*> tokenizers{};
+  std::optional<data::GraphLevel> level{};  // of graphs: what must have labels, or gets answers; none: what has labels
 };
 
 // Reads the examples of a file, perhaps in parts. Throws DataError, for bad records too unless they are left out, and
@@ -83,8 +85,8 @@ struct Fold {
 enum class Side { inside, outside };
 TaskData part_of(const TaskData& data, const Fold& fold, Side side);
 
-// The key of each example: of its text or texts, its words, or the context of its question, without white space at
-// their ends and without labels. Copies have the same.
+// The key of each example: of its text or texts, its words, the context of its question, without white space at their
+// ends, or of its graph, without labels. Copies have the same.
 std::vector<data::Unit> units_of(const TaskData& data);
 // Those keys as a model keeps them (models::TaskConfig::text_keys): the least ones as numbers without a sign, all of
 // them where they are fewer than most_text_keys.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "formats/labelled/labelled_input.hpp"
 #include "libcore/data/framing.hpp"
@@ -17,6 +18,15 @@ struct Names<ClassWeights> {
   static constexpr std::pair<ClassWeights, std::string_view> list[] = {{ClassWeights::none, "none"},
                                                                        {ClassWeights::balanced, "auto"}};
 };
+
+// "task=NAME" of each task of which `is` holds.
+inline std::vector<std::string> tasks_where(bool (*is)(models::Task)) {
+  std::vector<std::string> conditions;
+  for (const models::TaskKind& kind : models::task_kinds) {
+    if (is(kind.task)) conditions.push_back("task=" + std::string(kind.name));
+  }
+  return conditions;
+}
 
 struct TuningSpec {
   models::Task task = models::Task::classify;
@@ -57,13 +67,13 @@ struct TuningSpec {
     visitor(Field("pooling",
                   "hidden state that represents a text; auto: the mean for encoders, the first token's with a pooler, "
                   "the last one's for decoders")
-                .needs({"task=classify", "task=pair", "task=regress"}),
+                .needs(tasks_where([](models::Task task) { return answered_by(task) == models::Answered::whole; })),
             self.pooling);
     visitor(Field("layer_mix", "give the task's layer a learned mix of the hidden states of all layers (ELMo)")
-                .needs({"task=classify", "task=pair", "task=regress", "task=label", "task=span"}),
+                .needs(tasks_where([](models::Task task) { return !has_own_head(task); })),
             self.layer_mix);
     visitor(Field("class_weights", "weights of the classes in the loss; auto: inverse to their frequency")
-                .needs({"task=classify", "task=pair", "task=label"}),
+                .needs(tasks_where(models::has_classes)),
             self.class_weights);
     visitor(Field("auxiliary_weight",
                   "weight of an additional loss: predicting the texts of the examples, as in pre-training (GPT)")

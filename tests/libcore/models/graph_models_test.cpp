@@ -9,6 +9,7 @@
 #include "libcore/models/architecture.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/models/task_model.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "support/weighted_sum.hpp"
 
@@ -160,6 +161,41 @@ TEST_CASE("models of graphs: nodes and edges in another order give the same vect
     }
     CHECK(apart < 1e-11);
     CHECK(difference(m.of_graphs(batch_of({&graph})), m.of_graphs(batch_of({&turned}))) < 1e-11);
+  }
+}
+
+TEST_CASE("models of graphs: an edge has one class whichever way it is listed, but for graphs with directions") {
+  const data::Graph first = some_graph(5, 4), graph = some_graph(7, 1);
+  const data::GraphBatch batch = batch_of({&first, &graph});
+  const Index longest = std::max(first.edges(), graph.edges());
+  const models::TaskConfig task{
+      .task = models::Task::label, .labels = {"a", "b", "c"}, .of_graphs = true, .level = data::GraphLevel::edge};
+  for (const bool is_directed : {false, true}) {
+    for (const std::string& text : texts()) {
+      CAPTURE(is_directed);
+      CAPTURE(text);
+      data::GraphSchema features = schema;
+      features.is_directed = is_directed;
+      models::TaskModel model(std::move(made(text, features).model), task);
+      stir(model.parameters(), 0.2);
+      std::vector<Index> all, ways;  // of the second graph: each edge, and the same the other way
+      for (Index e = 0; e < graph.edges(); ++e) all.push_back(longest + e);
+      for (Index target = 0; target < graph.nodes; ++target) {
+        for (Index e = graph.rows[at(target)]; e < graph.rows[at(target) + 1]; ++e) {
+          const Index source = graph.sources[at(e)];
+          const auto into = graph.sources.begin() + graph.rows[at(source)];
+          const auto found = std::find(into, graph.sources.begin() + graph.rows[at(source) + 1], target);
+          ways.push_back(longest + (found - graph.sources.begin()));
+        }
+      }
+      const Tensor logits = model.part_logits(batch, all, longest).value();
+      const double apart = difference(logits, model.part_logits(batch, ways, longest).value());
+      CHECK((is_directed ? apart > 1e-4 : apart < 1e-12));
+      for (Index& position : all) position -= longest;
+      CHECK(difference(logits, model.part_logits(batch_of({&graph}), all, longest).value()) < 1e-12);
+      check_gradients(model.parameters(),
+                      [&] { return ops::scale(weighted_sum(model.part_logits(batch, ways, longest)), Real(0.1)); });
+    }
   }
 }
 

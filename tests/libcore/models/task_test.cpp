@@ -15,6 +15,7 @@
 
 using namespace heddle;
 using namespace heddle::testing;
+using models::Answered;
 using models::Pooling;
 using models::Task;
 
@@ -415,7 +416,7 @@ std::map<std::string, std::vector<double>> gradients_of_step(const Case& c, Inde
   settings.training.accumulate = parts;
   settings.training.learning_rate = 1e-9;  // so that all begin where the others do
   training::TaskObjective objective(model, examples_for(c.arch, 64), settings, {}, {}, training::Better::higher);
-  if (pools(c.task.task)) {
+  if (answered_by(c.task.task) == Answered::whole) {
     const bool masks = model.body().as<models::MaskedPredictor>() != nullptr;
     objective.predict_text({0.5, masks ? std::optional(data::MaskVocabulary(vocabulary)) : std::nullopt});
   }
