@@ -143,6 +143,34 @@ TEST_CASE("graphs: classes of edges are learned, and an edge without a direction
   CHECK(contains(other.err, "hubs.h5: has labels of nodes, not of edges"));
 }
 
+TEST_CASE("graphs: where a file splits its nodes, training, validation and evaluation read a side each") {
+  const Labelled corpus;
+  write_graphs(corpus.path("whole.h5"), Learns::degree, 100, 1);
+  const formats::GraphsFile whole(corpus.path("whole.h5"));
+  {
+    formats::GraphsFileWriter writer(corpus.path("split.h5"), whole.schema(), whole.targets());
+    for (Index g = 0; g < whole.size(); ++g) {
+      data::GraphRecord record = whole.record(g);
+      for (std::size_t node = 0; node < record.targets.size(); ++node) {
+        const std::size_t side = (node + static_cast<std::size_t>(g)) % 3;
+        record.sides.push_back(static_cast<data::SplitSide>(1 + side));
+        if (side == 2) record.targets[node] = 1 - record.targets[node];  // of the test side all labels are wrong
+      }
+      writer.append(record);
+    }
+    writer.commit(formats::start_provenance("a test"));
+  }
+  const Outcome run = corpus.run(
+      "finetune --arch message-passing:layers=2,width=16 --train split.h5 --valid split.h5 --epochs 40 "
+      "--learning-rate 0.01 -o m.h5");
+  REQUIRE(run.status == 0);
+  CHECK(corpus.evaluated("classify m.h5 whole.h5")["accuracy"].get<double>() > 0.95);
+  const Outcome test = corpus.run("classify m.h5 split.h5 --evaluate --json");
+  CHECK(parse_json(test.out)["accuracy"].get<double>() < 0.05);
+  CHECK(contains(test.err, "split.h5: the test side of its split is evaluated"));
+  CHECK_FALSE(contains(test.err, "was trained on this file"));
+}
+
 TEST_CASE("graphs: their parts are words for a bag, which stands beside other models") {
   const Labelled corpus;
   write_graphs(corpus.path("train.h5"), Learns::kind, 60, 1);

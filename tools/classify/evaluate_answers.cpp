@@ -16,11 +16,14 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   TaskInput input = input_of(task, options);
   input.tokenizers = answerer.tokenizers();
+  input.side = data::SplitSide::test;
   const TaskData all = read_task_data(path, input, arguments);
   const TaskData data = part_of(all, {options.folds, options.fold, seed}, Side::inside);
   check_metric(data, task, labels, options.metric);
   // Of a part of a file the rest may well be the training data.
-  if (const auto warning = answerer.warning(data, options.folds == 0 ? path : "")) arguments.warn(*warning);
+  const bool is_part = options.folds > 0 || data.side != data::SplitSide::none;
+  if (const auto warning = answerer.warning(data, is_part ? "" : path)) arguments.warn(*warning);
+  if (data.side != data::SplitSide::none) arguments.say(path + ": the test side of its split is evaluated");
   if (const auto warning = unknown_labels_warning(data, task.task, labels)) arguments.warn(*warning);
   if (const auto warning = numbered_words_warning(data)) arguments.warn(*warning);
   if (const auto warning = one_label_warning(data, task.task, labels)) arguments.warn(*warning);

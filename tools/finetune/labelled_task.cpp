@@ -24,6 +24,12 @@ TaskInput task_input(const TuningSpec& settings) {
           formats::Gold::given};
 }
 
+// The file of --valid: of graphs that it splits itself, those to validate with.
+TaskInput validation_input(TaskInput input) {
+  input.side = data::SplitSide::valid;
+  return input;
+}
+
 std::vector<TaskData> read_training_files(const std::vector<std::string>& words, TaskInput input,
                                           const cli::Arguments& arguments) {
   std::vector<TaskData> files;
@@ -88,6 +94,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
                           models::architecture(spec.model.arch()).plays(models::CountedStart::what)) {
   const TuningSpec& settings = tuning_;
   TaskInput input = task_input(settings);
+  input.side = data::SplitSide::train;
   if (tokenizer_) input.tokenizers = {&*tokenizer_};
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
   if (!spec.model.reads_tokens()) check_are_graphs(files, spec.model.arch());
@@ -108,7 +115,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
     valid_files_ = std::move(split.valid);
   }
   if (!valid.file.empty()) {
-    valid_files_.push_back(read_task_data(valid.file, input, arguments));
+    valid_files_.push_back(read_task_data(valid.file, validation_input(input), arguments));
     if (!spec.model.reads_tokens()) check_are_graphs(valid_files_, spec.model.arch());
   }
   train_ = joined(train_files_);

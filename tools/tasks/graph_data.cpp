@@ -86,12 +86,19 @@ std::vector<NamedPart> parts_of(const data::GraphRecord& record, data::GraphLeve
   return parts;
 }
 
+// Whether a node, edge or graph belongs to the side of the split that the examples are of.
+bool is_of_side(const data::GraphRecord& record, Index part, const TaskData& data) {
+  if (data.side == data::SplitSide::none) return true;
+  return record.sides[data.level == data::GraphLevel::node ? static_cast<std::size_t>(part) : 0] == data.side;
+}
+
 // The nodes or edges of a graph as words with their tags; those alone that have one where tags are needed.
 data::TaggedSentence sentence_of(const data::GraphRecord& record, const data::GraphSource& source, std::size_t column,
-                                 Index number, data::GraphLevel level, formats::Gold gold) {
+                                 Index number, const TaskData& data, formats::Gold gold) {
   data::TaggedSentence sentence{{}, {}, {}};
   const data::GraphTargets& targets = source.targets();
-  for (const NamedPart& part : parts_of(record, level, source.schema().is_directed)) {
+  for (const NamedPart& part : parts_of(record, data.level, source.schema().is_directed)) {
+    if (!is_of_side(record, part.number, data)) continue;
     if (gold == formats::Gold::given) {
       const auto at = static_cast<std::size_t>(part.number);
       const double value = record.targets[at * targets.columns.size() + column];
@@ -161,13 +168,15 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
                       to_text(level), "s");
   }
   TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file, .level = level};
+  if (has_gold && file->has_sides()) data.side = input.side;
   for (Index number = 0; number < file->size(); ++number) {
     const data::GraphRecord record = file->record(number);
     if (answered_by(input.task) == Answered::parts) {
-      data::TaggedSentence sentence = sentence_of(record, *file, column, number, level, input.gold);
+      data::TaggedSentence sentence = sentence_of(record, *file, column, number, data, input.gold);
       if (!sentence.words.empty()) data.sentences.push_back(std::move(sentence));
       continue;
     }
+    if (!is_of_side(record, 0, data)) continue;
     data::LabelledText text{.text = words_of(record, file->schema()), .second_text = {}, .label = {}};
     text.line = number + 1;
     text.name = name_of(record, number);
@@ -178,7 +187,9 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
     }
     data.texts.push_back(std::move(text));
   }
-  check<DataError>(!has_gold || data.size() > 0, path, ": no graph has a label");
+  const std::string of_side =
+      data.side == data::SplitSide::none ? "" : concatenate(" of the ", to_text(data.side), " side of its split");
+  check<DataError>(!has_gold || data.size() > 0, path, ": no ", to_text(level), of_side, " has a label");
   return data;
 }
 

@@ -84,6 +84,7 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
   part.graphs = data.graphs;
   part.level = data.level;
+  part.side = data.side;
   if (!data.texts.empty()) part.texts = at_places(data.texts, places);
   if (!data.sentences.empty()) part.sentences = at_places(data.sentences, places);
   if (!data.questions.empty()) part.questions = at_places(data.questions, places);
@@ -179,6 +180,12 @@ std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   if (data.graphs != nullptr) {
     for (const Index number : graph_numbers(data)) units.push_back({.key = data::key_of(data.graphs->record(number))});
+    for (std::size_t i = 0; i < data.sentences.size(); ++i) {  // other nodes of a graph are other examples
+      data::ContentKey key;
+      key.add(units[i].key);
+      for (const Index part : data.sentences[i].parts) key.add(static_cast<std::uint64_t>(part));
+      units[i].key = key.value();
+    }
     return units;
   }
   for (const data::LabelledText& example : data.texts) {

@@ -26,6 +26,7 @@ struct TaskData {
   // Of a graphs file: example n is the graph whose number is the example's line - 1.
   std::shared_ptr<const data::GraphSource> graphs{};
   data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has a label
+  data::SplitSide side = data::SplitSide::none;      // of graphs: of which side of the file's own split they are
 
   Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
 };
@@ -38,6 +39,8 @@ struct TaskInput {
   bool may_leave_out = true;  // an error says how bad records are left out
   // Where bad records are left out, so are those that one of these has no tokens for.
   std::vector<const text::Tokenizer*> tokenizers{};
+  data::SplitSide side =
+      data::SplitSide::none;                // of graphs whose file splits them: the examples of this side; none: all
   std::optional<data::GraphLevel> level{};  // of graphs: what must have labels, or gets answers; none: what has labels
 };
 
