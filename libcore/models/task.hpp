@@ -99,6 +99,7 @@ struct TaskConfig {
   Index left_out = 0;      // records of the training files that could not be used
   bool of_graphs = false;  // whether the examples were graphs, of which a bag reads the parts as words
   data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has an answer
+  std::vector<std::string> columns{};                // label, of whole graphs: names of the labels that each has
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -113,6 +114,7 @@ struct TaskConfig {
             self.left_out);
     visitor(Field("of_graphs", "whether the examples were graphs"), self.of_graphs);
     visitor(Field("level", "of graphs: what has an answer"), self.level);
+    visitor(Field("columns", "label, of whole graphs: names of the labels that each has"), self.columns);
   }
 
   // Without what is known of the training examples.

@@ -14,7 +14,7 @@ Index outputs_of(const TaskConfig& task) {
   if (answer_of(task.task) == Answer::number) return 1;
   const auto classes = static_cast<Index>(task.labels.size());
   check<UsageError>(classes >= 2, "a task needs at least two labels, not ", classes);
-  return classes;
+  return classes * std::max<Index>(1, static_cast<Index>(task.columns.size()));
 }
 
 // Throws UsageError for what a baseline is made of if it does not fit the labels.
@@ -35,6 +35,9 @@ void check_task_of_graphs(const TaskConfig& task) {
   check<UsageError>(!task.layer_mix, "`layer_mix`: is for texts");
   check<UsageError>(task.task != Task::pair && answer_of(task.task) != Answer::span, "the task ", to_text(task.task),
                     " is for texts; graphs have classify, regress and label");
+  check<UsageError>(
+      answered_by(task.task) != Answered::parts || task.level != data::GraphLevel::graph || !task.columns.empty(),
+      "`columns`: names the labels of a graph, each of which has a class");
 }
 
 std::vector<Index> lengths_of(const Sequences& sequences) {
@@ -152,6 +155,14 @@ Variable TaskModel::graph_logits(const data::GraphBatch& graphs, const Pass& pas
 Variable TaskModel::part_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
                                 const Pass& pass) const {
   std::vector<Index> rows;
+  if (!task_.columns.empty()) {
+    const auto columns = static_cast<Index>(task_.columns.size());
+    for (const Index position : positions) rows.push_back(position / longest * columns + position % longest);
+    const Variable all = view(graph_logits(graphs, pass), [columns](const Tensor& t) {
+      return t.reshaped({t.shape()[0] * columns, t.shape()[1] / columns});
+    });
+    return ops::gather_rows(all, rows);
+  }
   for (const Index position : positions) {
     const Index node = graphs.starts[static_cast<std::size_t>(position / longest)];  // the first one of its graph
     rows.push_back((edges_ ? graphs.edges->rows[static_cast<std::size_t>(node)] : node) + position % longest);

@@ -44,8 +44,8 @@ class TaskModel {
   Variable token_logits(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
   // Of graphs, a row for each, [graphs, classes]
   Variable graph_logits(const data::GraphBatch& graphs, const Pass& pass = {}) const;
-  // label: a row for each of these nodes, or edges, of graphs, counted as if each graph had `longest`: graph * longest
-  // + node
+  // label: a row for each of these nodes, edges, or labels, of graphs, counted as if each graph had `longest`:
+  // graph * longest + node
   Variable part_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
                        const Pass& pass = {}) const;
   // span: scores of every position, [batch, time]

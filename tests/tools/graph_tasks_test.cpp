@@ -143,6 +143,55 @@ TEST_CASE("graphs: classes of edges are learned, and an edge without a direction
   CHECK(contains(other.err, "hubs.h5: has labels of nodes, not of edges"));
 }
 
+// Graphs with two labels, of which one in three is not known: the kind of their edges, and whether there is a chord.
+void write_two_labels(const std::string& path, Index count, std::uint64_t seed) {
+  data::GraphSchema schema;
+  schema.nodes.categories = {{"element", {"C"}}};
+  schema.edges.categories = {{"order", {"single", "double"}}};
+  formats::GraphsFileWriter writer(path, schema,
+                                   {data::GraphLevel::graph, {{"double", {"no", "yes"}}, {"chord", {"no", "yes"}}}});
+  for (Index g = 0; g < count; ++g) {
+    data::GraphRecord record;
+    record.graph = random_graph(RandomStream(seed, random_site("graph tasks"), static_cast<std::uint64_t>(g)));
+    record.targets = {record.graph.edge_features.categories.front() == 2 ? 1.0 : 0.0,
+                      record.graph.edges() > 2 * record.graph.nodes ? 1.0 : 0.0};
+    if (g % 3 < 2) record.targets[static_cast<std::size_t>(g % 3)] = data::unknown_target;
+    writer.append(record);
+  }
+  writer.commit(formats::start_provenance("a test"));
+}
+
+TEST_CASE("graphs: several labels are learned at once, those that are known") {
+  const Labelled corpus;
+  write_two_labels(corpus.path("train.h5"), 200, 1);
+  write_two_labels(corpus.path("test.h5"), 90, 2);
+  corpus.must(
+      "finetune -q --arch message-passing:layers=2,width=16 --train train.h5 --valid test.h5 --epochs 60 "
+      "--learning-rate 0.01 --metric accuracy -o m.h5");
+  const json result = corpus.evaluated("classify m.h5 test.h5");
+  CHECK(result["interval"]["metric"] == "roc_auc");
+  CHECK(result["accuracy"].get<double>() > 0.95);
+  // Half of the test graphs have each value; two thirds of 90 have each label known.
+  CHECK(result["baseline"]["value"] == 0.5);
+  const std::vector<std::string> lines = lines_of(corpus.must("classify m.h5 test.h5").out);
+  REQUIRE(lines.size() == 180);  // known or not
+  CHECK(lines[0].starts_with("1\tdouble\t"));
+  CHECK(lines[1].starts_with("1\tchord\t"));
+  const Outcome report = corpus.run("classify m.h5 test.h5 --evaluate -o p.tsv");
+  CHECK(contains(report.out, "\nroc_auc"));
+  CHECK(lines_in(read_file(corpus.path("p.tsv"))) == 1 + 2 * 30 + 60);
+  // One of them alone is a class as ever, and so is each of an ensemble's.
+  corpus.must(gat + "--train train.h5 --label-column chord --epochs 1 -o one.h5");
+  CHECK(contains(corpus.must("inspect one.h5").out, "classify"));
+  corpus.must(gat + "--train train.h5 --epochs 1 -o other.h5");
+  corpus.must("finetune -q --ensemble m.h5,other.h5 --valid test.h5 -o both.h5");
+  CHECK(corpus.evaluated("classify both.h5 test.h5")["interval"]["low"].get<double>() > 0.9);
+  const Outcome bag = corpus.run("finetune --arch bag --train train.h5 -o bag.h5");
+  CHECK(bag.status != 0);
+  CHECK(contains(bag.err, "--label-column"));
+  CHECK(lines_in(bag.err) == 1);
+}
+
 TEST_CASE("graphs: where a file splits its nodes, training, validation and evaluation read a side each") {
   const Labelled corpus;
   write_graphs(corpus.path("whole.h5"), Learns::degree, 100, 1);

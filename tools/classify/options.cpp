@@ -59,6 +59,7 @@ TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& option
           .texts = task.two_texts ? formats::Texts::two : formats::Texts::one,
           .gold = options.evaluate ? formats::Gold::given : formats::Gold::absent,
           .may_leave_out = options.evaluate,
+          .columns = task.columns,
           .level = task.level};
 }
 

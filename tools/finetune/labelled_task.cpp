@@ -30,13 +30,20 @@ TaskInput validation_input(TaskInput input) {
   return input;
 }
 
+// What is read must have labels like those of the first file.
+void like(const TaskData& first, TaskInput& input) {
+  if (first.graphs == nullptr) return;
+  input.level = first.level;
+  input.columns = first.columns;
+}
+
 std::vector<TaskData> read_training_files(const std::vector<std::string>& words, TaskInput input,
                                           const cli::Arguments& arguments) {
   std::vector<TaskData> files;
   for (const auto& [path, weight] : training_files(words)) {
     check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
     files.push_back(read_task_data(path, input, arguments));
-    if (files.front().graphs != nullptr) input.level = files.front().level;  // all learn the same
+    like(files.front(), input);
   }
   return files;
 }
@@ -46,6 +53,14 @@ void check_are_graphs(const std::vector<TaskData>& files, const std::string& arc
     check<DataError>(file.graphs != nullptr, file.file, ": holds texts, and --arch ", arch,
                      " reads graphs; convert makes a graphs file of molecules or tables");
   }
+}
+
+// A model of texts reads the parts of a graph as its words.
+void check_is_whole(const TaskData& data, Task task, const std::string& arch) {
+  check<UsageError>(data.graphs == nullptr || answered_by(task) == models::Answered::whole, data.file,
+                    ": has several answers for a graph, and --arch ", arch,
+                    " reads the whole; name one label of graphs with --label-column, or choose --arch ",
+                    models::architectures_with(models::NodeVectors::what));
 }
 
 // The examples of all files, numbered consecutively.
@@ -98,7 +113,8 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (tokenizer_) input.tokenizers = {&*tokenizer_};
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
   if (!spec.model.reads_tokens()) check_are_graphs(files, spec.model.arch());
-  if (files.front().graphs != nullptr) input.level = files.front().level;
+  if (spec.model.reads_tokens()) check_is_whole(files.front(), settings.task, spec.model.arch());
+  like(files.front(), input);
   for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
   labels_ = labels_in(joined(files), settings.task);
   check<UsageError>(spec.training.label_smoothing == 0 || has_classes(settings.task), "--label-smoothing: the task ",
@@ -165,6 +181,7 @@ models::TaskConfig LabelledTask::config() const {
   config.left_out = left_out_;
   config.of_graphs = train_files_.front().graphs != nullptr;
   config.level = train_files_.front().level;
+  config.columns = train_files_.front().columns;
   learn_baseline(config, train_, labels_);
   if (answer_of(settings.task) != models::Answer::number) return config;
   std::vector<double> numbers;

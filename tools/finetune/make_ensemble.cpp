@@ -86,6 +86,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   const models::TaskConfig& task = models.task();
   TaskInput input{settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one};
   input.level = task.level;
+  input.columns = task.columns;
   input.side = data::SplitSide::valid;
   input.tokenizers = models.tokenizers();
   const TaskData data = read_task_data(options.valid, input, arguments);

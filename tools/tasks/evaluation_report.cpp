@@ -245,17 +245,76 @@ std::vector<Measure> class_measures(const Predictions& predictions) {
   return measures;
 }
 
+// Of graphs that have several labels of two classes: how well each is ranked, on average over those that have both.
+class ColumnRanks {
+ public:
+  ColumnRanks(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses)
+      : columns_(data.columns.size()), examples_(data.sentences.size()) {
+    for (std::size_t s = 0; s < examples_.size(); ++s) {
+      const std::vector<Index> gold = data::tag_ids(data.sentences[s], labels, data.file);
+      for (std::size_t w = 0; w < gold.size(); ++w) {
+        const Guess& guess = *guesses.tags[s][w];
+        const double second = guess.label == 1 ? guess.probability : 1 - guess.probability;
+        examples_[s].push_back({data.sentences[s].parts[w], {second, gold[w] == 1}});
+      }
+    }
+  }
+
+  double mean(Places places, double (*metric)(std::vector<metrics::RankedExample>)) const {
+    std::vector<std::vector<metrics::RankedExample>> ranked(columns_);
+    for (const Index place : places) {
+      for (const auto& [column, example] : examples_[static_cast<std::size_t>(place)]) {
+        ranked[static_cast<std::size_t>(column)].push_back(example);
+      }
+    }
+    double sum = 0, count = 0;
+    for (std::vector<metrics::RankedExample>& column : ranked) {
+      const auto positive = std::ranges::count_if(column, &metrics::RankedExample::is_positive);
+      if (positive == 0 || positive == std::ssize(column)) continue;
+      sum += metric(std::move(column));
+      ++count;
+    }
+    return count > 0 ? sum / count : 0.5;
+  }
+  std::vector<Measure> measures() const {
+    return {{"roc_auc", [this](Places places) { return mean(places, metrics::roc_auc); }},
+            {"pr_auc", [this](Places places) { return mean(places, metrics::pr_auc); }}};
+  }
+
+ private:
+  std::size_t columns_;
+  std::vector<std::vector<std::pair<Index, metrics::RankedExample>>> examples_;  // of each graph, with their columns
+};
+
+// The first measures of the model, and of the baseline if there is one, are these; those of the classes follow.
+struct FirstMeasures {
+  std::vector<Measure> model{}, baseline{};
+};
+
+std::vector<Measure> joined(std::vector<Measure> first, const std::vector<Measure>& more) {
+  first.insert(first.end(), more.begin(), more.end());
+  return first;
+}
+
 // The baseline's predictions are null if there is none.
 Judgement judge_classes(const Predictions& predictions, const std::optional<Predictions>& of_baseline,
-                        const data::LabelSet& labels, const Judge& how) {
+                        const data::LabelSet& labels, const Judge& how, const FirstMeasures& first = {}) {
   const metrics::ClassificationReport report = metrics::report(predictions.confusion(), labels.names());
   Judgement judgement;
   judgement.json = formats::to_json(report);
   judgement.text = scores_table(report.classes.entries) + "\n";
   if (labels.size() <= 12) judgement.text += confusion_table(report) + "\n";
-  add_measures(judgement, class_measures(predictions), predictions.groups(), how,
-               of_baseline ? class_measures(*of_baseline) : std::vector<Measure>());
+  add_measures(judgement, joined(first.model, class_measures(predictions)), predictions.groups(), how,
+               of_baseline ? joined(first.baseline, class_measures(*of_baseline)) : std::vector<Measure>());
   return judgement;
+}
+
+Judgement judge_columns(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
+                        const std::optional<Predictions>& of_baseline, const Judge& how) {
+  const ColumnRanks ranks(data, labels, guesses);
+  const ColumnRanks of_constant(data, labels, of_baseline ? how.baseline->guesses : guesses);
+  return judge_classes(tag_predictions(data, labels, guesses), of_baseline, labels, how,
+                       {ranks.measures(), of_constant.measures()});
 }
 
 // Of each sentence.
@@ -423,6 +482,9 @@ Judgement judge(const TaskData& data, const models::TaskConfig& task, const data
   if (answered_by(task.task) == models::Answered::parts) {
     if (const auto mark = metrics::mark_of_entities(of_model.names())) {
       return judge_entities(data, labels, guesses, *mark, how);
+    }
+    if (!data.columns.empty() && labels.size() == 2) {
+      return judge_columns(data, labels, guesses, of_baseline(tag_predictions), how);
     }
     return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
   }

@@ -16,22 +16,48 @@ using models::Answer;
 using models::Answered;
 using models::Task;
 
-// The number of the column of labels that is learned.
-std::size_t chosen_column(const data::GraphTargets& targets, const std::string& path, const std::string& column) {
-  check<DataError>(!targets.columns.empty(), path, ": has no labels; make it with convert --label-column NAME");
-  std::vector<std::string> names;
-  for (const data::TargetColumn& of : targets.columns) names.push_back(of.name);
-  if (column.empty()) {
-    check<UsageError>(names.size() == 1, path, ": has the labels ", join(names), "; choose one with --label-column");
-    return 0;
-  }
-  const auto found = std::ranges::find(names, column);
-  check<UsageError>(found != names.end(), "--label-column ", column, ": ", path, " has the labels ", join(names));
-  return static_cast<std::size_t>(found - names.begin());
+// Whether graphs have several labels, all of the same classes, that can be learned at once.
+bool are_alike(const data::GraphTargets& targets, const std::vector<std::size_t>& columns) {
+  const std::vector<std::string>& classes = targets.columns[columns.front()].classes;
+  const auto is_like_first = [&](std::size_t column) { return targets.columns[column].classes == classes; };
+  return targets.level == data::GraphLevel::graph && !classes.empty() && std::ranges::all_of(columns, is_like_first);
 }
 
-Task task_of(const data::GraphTargets& targets, const std::string& path, std::size_t column) {
-  const bool is_class = !targets.columns[column].classes.empty();
+std::vector<std::string> names_of(const data::GraphTargets& targets) {
+  std::vector<std::string> names;
+  for (const data::TargetColumn& of : targets.columns) names.push_back(of.name);
+  return names;
+}
+
+// The numbers of the columns of labels with these names.
+std::vector<std::size_t> columns_with(const std::vector<std::string>& names, const data::GraphTargets& targets,
+                                      const std::string& path) {
+  const std::vector<std::string> all = names_of(targets);
+  std::vector<std::size_t> columns;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(all, name);
+    check<UsageError>(found != all.end(), "--label-column ", name, ": ", path, " has the labels ", join(all));
+    columns.push_back(static_cast<std::size_t>(found - all.begin()));
+  }
+  check<UsageError>(columns.size() == 1 || are_alike(targets, columns), path, ": has the labels ", join(all),
+                    "; choose one with --label-column; several are learned at once where all are of graphs, with the "
+                    "same classes");
+  return columns;
+}
+
+// Those that are learned: the ones that `words` names, else all.
+std::vector<std::size_t> chosen_columns(const data::GraphTargets& targets, const std::string& path,
+                                        const std::string& words) {
+  check<DataError>(!targets.columns.empty(), path, ": has no labels; make it with convert --label-column NAME");
+  const std::vector<std::string> all = names_of(targets);
+  if (words.empty()) return columns_with(all, targets, path);
+  const bool is_one = std::ranges::find(all, words) != all.end();  // a name may have a comma
+  return columns_with(is_one ? std::vector{words} : split(words, ','), targets, path);
+}
+
+Task task_of(const data::GraphTargets& targets, const std::string& path, const std::vector<std::size_t>& columns) {
+  if (columns.size() > 1) return Task::label;
+  const bool is_class = !targets.columns[columns.front()].classes.empty();
   check<UsageError>(targets.level == data::GraphLevel::graph || is_class, path, ": has numbers of ",
                     to_text(targets.level), "s, which no task learns; classes of nodes and edges are learned");
   if (targets.level != data::GraphLevel::graph) return Task::label;
@@ -92,16 +118,22 @@ bool is_of_side(const data::GraphRecord& record, Index part, const TaskData& dat
   return record.sides[data.level == data::GraphLevel::node ? static_cast<std::size_t>(part) : 0] == data.side;
 }
 
-// The nodes or edges of a graph as words with their tags; those alone that have one where tags are needed.
-data::TaggedSentence sentence_of(const data::GraphRecord& record, const data::GraphSource& source, std::size_t column,
-                                 Index number, const TaskData& data, formats::Gold gold) {
+// The nodes or edges of a graph, or the names of its labels, as words with their tags; those alone that have one where
+// tags are needed.
+data::TaggedSentence sentence_of(const data::GraphRecord& record, const data::GraphSource& source,
+                                 const std::vector<std::size_t>& columns, Index number, const TaskData& data,
+                                 formats::Gold gold) {
   data::TaggedSentence sentence{{}, {}, {}};
   const data::GraphTargets& targets = source.targets();
-  for (const NamedPart& part : parts_of(record, data.level, source.schema().is_directed)) {
+  std::vector<NamedPart> parts;
+  for (const std::string& name : data.columns) parts.push_back({static_cast<Index>(parts.size()), name});
+  if (parts.empty()) parts = parts_of(record, data.level, source.schema().is_directed);
+  for (const NamedPart& part : parts) {
     if (!is_of_side(record, part.number, data)) continue;
     if (gold == formats::Gold::given) {
       const auto at = static_cast<std::size_t>(part.number);
-      const double value = record.targets[at * targets.columns.size() + column];
+      const std::size_t column = columns[data.columns.empty() ? 0 : at];
+      const double value = record.targets[(data.columns.empty() ? at * targets.columns.size() : 0) + column];
       if (std::isnan(value)) continue;
       sentence.tags.push_back(label_text(targets.columns[column], value));
     }
@@ -150,7 +182,7 @@ bool is_graphs_file(const std::string& path) {
 
 Task task_of_graphs(const std::string& path, const std::string& column) {
   const formats::GraphsFile file(path);
-  return task_of(file.targets(), path, chosen_column(file.targets(), path, column));
+  return task_of(file.targets(), path, chosen_columns(file.targets(), path, column));
 }
 
 TaskData read_graphs(const std::string& path, const TaskInput& input) {
@@ -158,10 +190,11 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
   const data::GraphTargets& targets = file->targets();
   const bool has_gold = input.gold == formats::Gold::given;
   const data::GraphLevel level = input.level.value_or(targets.level);
-  std::size_t column = 0;
+  std::vector<std::size_t> columns;
   if (has_gold) {
-    column = chosen_column(targets, path, input.labelled.columns.label);
-    const Task task = task_of(targets, path, column);
+    columns =
+        chosen_columns(targets, path, input.columns.empty() ? input.labelled.columns.label : join(input.columns, ","));
+    const Task task = task_of(targets, path, columns);
     check<UsageError>(task == input.task, path, ": has labels for --task ", to_text(task), ", not for ",
                       to_text(input.task));
     check<UsageError>(targets.level == level, path, ": has labels of ", to_text(targets.level), "s, not of ",
@@ -169,10 +202,15 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
   }
   TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file, .level = level};
   if (has_gold && file->has_sides()) data.side = input.side;
+  data.columns = input.columns;
+  if (columns.size() > 1) {
+    data.columns.clear();
+    for (const std::size_t column : columns) data.columns.push_back(targets.columns[column].name);
+  }
   for (Index number = 0; number < file->size(); ++number) {
     const data::GraphRecord record = file->record(number);
     if (answered_by(input.task) == Answered::parts) {
-      data::TaggedSentence sentence = sentence_of(record, *file, column, number, data, input.gold);
+      data::TaggedSentence sentence = sentence_of(record, *file, columns, number, data, input.gold);
       if (!sentence.words.empty()) data.sentences.push_back(std::move(sentence));
       continue;
     }
@@ -181,9 +219,9 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
     text.line = number + 1;
     text.name = name_of(record, number);
     if (has_gold) {
-      const double value = record.targets[column];
+      const double value = record.targets[columns.front()];
       if (std::isnan(value)) continue;
-      text.label = label_text(targets.columns[column], value);
+      text.label = label_text(targets.columns[columns.front()], value);
     }
     data.texts.push_back(std::move(text));
   }
@@ -207,6 +245,7 @@ void join_graphs(TaskData& all, const std::vector<TaskData>& files) {
   }
   all.graphs = files.size() == 1 ? files.front().graphs : graphs;
   all.level = files.front().level;
+  all.columns = files.front().columns;
 }
 
 std::vector<Index> graph_numbers(const TaskData& data) {

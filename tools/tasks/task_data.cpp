@@ -84,6 +84,7 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
   TaskData part{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
   part.graphs = data.graphs;
   part.level = data.level;
+  part.columns = data.columns;
   part.side = data.side;
   if (!data.texts.empty()) part.texts = at_places(data.texts, places);
   if (!data.sentences.empty()) part.sentences = at_places(data.sentences, places);

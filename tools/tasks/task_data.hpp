@@ -26,6 +26,7 @@ struct TaskData {
   // Of a graphs file: example n is the graph whose number is the example's line - 1.
   std::shared_ptr<const data::GraphSource> graphs{};
   data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has a label
+  std::vector<std::string> columns{};                // of graphs: several labels that each has, as words of a sentence
   data::SplitSide side = data::SplitSide::none;      // of graphs: of which side of the file's own split they are
 
   Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
@@ -41,6 +42,7 @@ struct TaskInput {
   std::vector<const text::Tokenizer*> tokenizers{};
   data::SplitSide side =
       data::SplitSide::none;                // of graphs whose file splits them: the examples of this side; none: all
+  std::vector<std::string> columns{};       // of graphs: the labels that each must have; none: what it has
   std::optional<data::GraphLevel> level{};  // of graphs: what must have labels, or gets answers; none: what has labels
 };
 
