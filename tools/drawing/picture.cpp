@@ -273,6 +273,11 @@ void Picture::disc(Point centre, double radius, const Colour& colour) {
   cairo_fill(canvas_->context.get());
 }
 
+void Picture::circle(Point centre, double radius, const Pen& pen) {
+  cairo_arc(canvas_->context.get(), centre.x, centre.y, radius, 0, 2 * std::numbers::pi);
+  stroke(canvas_->context.get(), pen);
+}
+
 void Picture::rectangle(Point corner, double width, double height, const Colour& colour) {
   cairo_rectangle(canvas_->context.get(), corner.x, corner.y, width, height);
   set(canvas_->context.get(), colour);

@@ -55,6 +55,7 @@ class Picture {
   void line(Point from, Point to, const Pen& pen);
   void polyline(std::span<const Point> points, const Pen& pen);
   void disc(Point centre, double radius, const Colour& colour);
+  void circle(Point centre, double radius, const Pen& pen);
   void rectangle(Point corner, double width, double height, const Colour& colour);
   // Each cell is a rectangle of its exact colour. In a PNG its sides are rounded to whole pixels, of which each cell
   // must have one at least, and the cells must lie in the picture.
