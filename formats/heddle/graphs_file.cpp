@@ -220,11 +220,15 @@ std::string GraphsFile::group(Index number) const {
   return columns_->groups ? text_at(*columns_->groups, number) : "";
 }
 
+std::string GraphsFile::id(Index number) const {
+  return columns_->ids ? text_at(*columns_->ids, number) : "";
+}
+
 data::GraphRecord GraphsFile::record(Index number) const {
   const Range nodes = nodes_of(number), edges = edges_of(number);
   data::GraphRecord record;
   record.graph = graph(nodes, edges);
-  if (columns_->ids) record.id = text_at(*columns_->ids, number);
+  record.id = id(number);
   if (const auto line = rows_or_none<std::int64_t>(columns_->lines, number, 1); !line.empty()) record.line = line[0];
   record.targets = values(number, nodes, edges);
   if (columns_->names) {

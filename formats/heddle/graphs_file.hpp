@@ -58,6 +58,7 @@ class GraphsFile : public data::GraphSource {
   std::vector<double> values(Index number) const;
   std::vector<data::SplitSide> sides(Index number) const;
   std::string group(Index number) const;
+  std::string id(Index number) const;
 
   const InputFile& file() const { return file_; }
   Index nodes() const { return nodes_; }

@@ -64,3 +64,23 @@ cut -f 2- senses.tsv | tail -n 10 >asked.tsv
 inspect neighbours decoder.h5 ' the' ' model' --top 20 -o neighbours.html
 inspect senses -q decoder.h5 senses.tsv asked.tsv -o senses.html
 node "$here/map_test.mjs" "$@" neighbours.html senses.html
+
+# Thirty rings of six nodes, half of them broken.
+mkdir rings
+for i in {0..29}; do
+  echo $((i % 2)) >>rings/rings_graph_labels.txt
+  for j in {0..5}; do
+    echo $((i + 1)) >>rings/rings_graph_indicator.txt
+    echo $(((i + j) % 3)) >>rings/rings_node_labels.txt
+    ((j == 3 && i % 2 == 0)) || printf '%s\n' "$((6 * i + j + 1)), $((6 * i + (j + 1) % 6 + 1))" >>rings/edges
+  done
+done
+awk -F', ' '{ print $0; print $2 ", " $1 }' rings/edges >rings/rings_A.txt
+rm rings/edges
+convert -q rings -o rings.h5
+for arch in gat graph-transformer; do
+  finetune -q --arch "$arch:layers=2,width=8,heads=2" --train rings.h5 --epochs 5 -o "$arch.h5"
+  inspect attention "$arch.h5" rings.h5 --graph 3 -o "$arch.html"
+done
+inspect attention gat.h5 rings.h5 --graph 3 --of answer -o answer.html
+node "$here/graph_test.mjs" "$@" gat.html graph-transformer.html answer.html

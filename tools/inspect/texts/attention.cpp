@@ -1,4 +1,4 @@
-// inspect attention: the attention weights of every layer and head in a text or a pair of texts.
+// inspect attention: the attention weights of every layer and head in a text, a pair of texts or a graph.
 #include <iostream>
 
 #include "formats/heddle/task_file.hpp"
@@ -12,8 +12,10 @@
 #include "tools/inspect/texts/attention_page.hpp"
 #include "tools/inspect/texts/attention_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
+#include "tools/inspect/texts/graph_attention.hpp"
 #include "tools/inspect/texts/matrix_picture.hpp"
 #include "tools/inspect/verbs.hpp"
+#include "tools/tasks/graph_data.hpp"
 
 namespace heddle {
 
@@ -23,6 +25,7 @@ struct AttentionOptions : Answer {
   std::vector<Index> layer{analysis::all_layers};
   Index head = AttentionGroup::all_heads;
   std::string of = "all";
+  std::string graph = "1";
   Index top = 10;
   PageVectors vectors = PageVectors::automatic;
   std::string base;
@@ -39,12 +42,19 @@ struct AttentionOptions : Answer {
             self.head);
     visitor(Field("of",
                   "which attention of a sequence-to-sequence model: that of the source to itself (encoder), of the "
-                  "target to itself (self) or to the source (source)")
-                .one_of({"all", "self", "encoder", "source"})
+                  "target to itself (self) or to the source (source); of a model of graphs, answer: what its answer "
+                  "rests on instead")
+                .one_of({"all", "self", "encoder", "source", "answer"})
                 .essential(),
             self.of);
-    visitor(Field("top", "how many of the strongest links to print").range(0, 1000000).takes("K").essential(),
-            self.top);
+    visitor(Field("graph", "which graph of a graphs file: its number, from 1, or its id").not_empty().takes("N|ID"),
+            self.graph);
+    visitor(
+        Field("top", "how many of the strongest links to print, or to draw between nodes of a graph that no edge joins")
+            .range(0, 1000000)
+            .takes("K")
+            .essential(),
+        self.top);
     visitor(
         Field("vectors", "vectors of queries and keys in a page: all, none, or all if they take at most 2.5 MB (auto)")
             .takes("WHICH")
@@ -124,15 +134,48 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   options.check("attention", {".html", ".svg", ".png", ".pdf", ".tsv", ".h5"});
   check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
                     ": such a file has every head; leave out --head");
-  check<UsageError>((path.empty() && !options.json) || !arguments.given("top"),
-                    "--top is for what is printed for people; leave it out, or -o and --json");
   check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
   cli::protect_inputs({options.base}, {path}, arguments);
+}
+
+void check_usage_of_texts(const cli::Arguments& arguments, const AttentionOptions& options) {
+  check<UsageError>((options.output.empty() && !options.json) || !arguments.given("top"),
+                    "--top is for what is printed for people; leave it out, or -o and --json");
+  check<UsageError>(!arguments.given("graph") && options.of != "answer",
+                    "--graph and --of answer are for graphs files");
+}
+
+bool is_of_graph(const cli::Arguments& arguments) {
+  const std::vector<std::string>& words = arguments.operands("TEXT");
+  return !words.empty() && is_graphs_file(words.front());
+}
+
+int attention_of_graph(const cli::Arguments& arguments, const AttentionOptions& options) {
+  check<UsageError>(arguments.operands("SECOND").empty(), "SECOND is for texts; leave it out with a graphs file");
+  check<UsageError>(!arguments.given("vectors"), "--vectors is for pages of texts");
+  check<UsageError>(!arguments.given("of") || options.of == "all" || options.of == "answer", "--of ", options.of,
+                    ": of graphs there are all and answer");
+  const bool of_answer = options.of == "answer";
+  check<UsageError>(!of_answer || !(arguments.given("layer") || arguments.given("head")),
+                    "--layer and --head are for attention; leave them out with --of answer");
+  return show_graph({.model = arguments.operand("MODEL"),
+                     .base = options.base,
+                     .file = arguments.operands("TEXT").front(),
+                     .graph = options.graph,
+                     .layers = options.layer,
+                     .head = options.head,
+                     .of_answer = of_answer,
+                     .top = options.top,
+                     .output = options.output,
+                     .json = options.json},
+                    arguments);
 }
 
 // Weights that are not finite are shown, and the status says so.
 int attention(const cli::Arguments& arguments, const AttentionOptions& options) {
   check_usage(arguments, options);
+  if (is_of_graph(arguments)) return attention_of_graph(arguments, options);
+  check_usage_of_texts(arguments, options);
   const std::string &path = options.output, model = arguments.operand("MODEL");
   const std::vector<InputText> texts = read_each_text(arguments, {"TEXT", "SECOND"});
   const formats::LoadedModel loaded = formats::load_body(model, options.base);
@@ -172,12 +215,13 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
 
 cli::Verb verbs::attention() {
   return cli::make_verb<AttentionOptions>(
-      {.summary = "Shows the attention weights of every layer and head in a text or a pair of texts.",
-       .synopsis = {"MODEL [TEXT|FILE [SECOND]] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]"},
+      {.summary = "Shows the attention weights of every layer and head in a text, a pair of texts or a graph.",
+       .synopsis = {"MODEL [TEXT|FILE [SECOND]] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]",
+                    "MODEL GRAPHS [--graph N|ID] [--layer N,...] [--head N] [--of answer] [-o FILE] [--json]"},
        .operands = {{"MODEL", "a model with attention; or an adapter", 1, 1},
                     {"TEXT",
                      "a text, or a file with one, or - for standard input, as without it; of a sequence-to-sequence "
-                     "model, the source",
+                     "model, the source; of a model of graphs, a graphs file",
                      0, 1},
                     {"SECOND",
                      "the second text of a pair, or the target, likewise; without it, the model's own translation", 0,

@@ -186,16 +186,6 @@ bool is_one_head(const GroupSizes& sizes, const ChosenLayers& chosen, Index head
   return head != AttentionGroup::all_heads || sizes.at(chosen.begin()->first).heads == 1;
 }
 
-// weights [1, heads, queries, keys] -> [1, 1, queries, keys] of one head, or of the mean.
-Tensor one_head(const Tensor& weights, Index head) {
-  if (head != AttentionGroup::mean_head) return weights.narrowed(1, head - 1, 1).copy();
-  const Shape& shape = weights.shape();
-  Tensor mean({1, 1, shape[2], shape[3]}, Real(0));
-  for (Index i = 0; i < shape[1]; ++i) mean.add(weights.narrowed(1, i, 1));
-  mean.scale(Real(1) / static_cast<Real>(shape[1]));
-  return mean;
-}
-
 // No query has a weight for a later key: weights [time, time].
 bool is_causal(const Tensor& weights) {
   const Index queries = weights.shape()[0], keys = weights.shape()[1];
@@ -269,6 +259,15 @@ void check_memory(const GroupSizes& sizes, const ChosenLayers& chosen, Index hea
 Tensor head_of(const Tensor& weights, Index head) {
   const Shape& shape = weights.shape();
   return weights.reshaped({shape[1], shape[2], shape[3]}).narrowed(0, head, 1).reshaped({shape[2], shape[3]});
+}
+
+Tensor one_head(const Tensor& weights, Index head) {
+  if (head != AttentionGroup::mean_head) return weights.narrowed(1, head - 1, 1).copy();
+  const Shape& shape = weights.shape();
+  Tensor mean({1, 1, shape[2], shape[3]}, Real(0));
+  for (Index i = 0; i < shape[1]; ++i) mean.add(weights.narrowed(1, i, 1));
+  mean.scale(Real(1) / static_cast<Real>(shape[1]));
+  return mean;
 }
 
 void TokenText::add(const text::Tokenizer& tokenizer, const std::vector<TokenId>& more) {

@@ -56,6 +56,8 @@ struct AttentionGroup {
 
 // [queries, keys] of one head of weights [1, heads, queries, keys].
 Tensor head_of(const Tensor& weights, Index head);
+// Weights [1, 1, queries, keys] of one of them, from 1, or of their mean.
+Tensor one_head(const Tensor& weights, Index head);
 
 struct AttentionReport {
   std::vector<TokenText> texts;

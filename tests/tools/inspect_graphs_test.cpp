@@ -1,0 +1,285 @@
+// inspect attention of graphs: the model's own weights in every form, widths of lines in pictures, and what an answer
+// rests on.
+#include <cmath>
+#include <map>
+#include <regex>
+
+#include "formats/heddle/graphs_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "support/json.hpp"
+#include "tools/labelled_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace inspect_graphs_tests {
+
+namespace {
+
+const data::GraphSchema schema{.nodes = {.categories = {{"element", {"C", "N", "O"}},
+                                                        {"charge", {"-1", "0", "1"}},
+                                                        {"hydrogens", {"0", "1", "2", "3"}}},
+                                         .numbers = {}},
+                               .edges = {.categories = {{"order", {"single", "double", "aromatic"}}}, .numbers = {}}};
+
+// A chain of atoms, every third of them oxygen or nitrogen, in a zigzag of bonds; with `without`, less that atom.
+data::GraphRecord chain(Index length, bool has_oxygen, bool has_positions, Index without = -1) {
+  data::GraphRecord record;
+  data::Graph& graph = record.graph;
+  std::vector<Index> place;  // of each atom, -1 for the one that is left out
+  for (Index i = 0; i < length; ++i) {
+    place.push_back(i == without ? -1 : graph.nodes);
+    if (i == without) continue;
+    ++graph.nodes;
+    const std::int32_t element = i % 3 != 2 ? 1 : has_oxygen ? 3 : 2;
+    for (const std::int32_t kind : {element, 2, element == 1 ? 3 : 2}) graph.node_features.categories.push_back(kind);
+    record.node_names.push_back(schema.nodes.categories[0].kinds[static_cast<std::size_t>(element) - 1]);
+    if (!has_positions) continue;
+    record.positions.push_back(static_cast<float>(1.3 * static_cast<double>(i)));
+    record.positions.push_back(i % 2 == 0 ? 0.0F : 0.75F);
+  }
+  std::vector<data::ListedEdge> edges;
+  for (Index i = 0; i + 1 < length; ++i) {
+    const Index a = place[static_cast<std::size_t>(i)], b = place[static_cast<std::size_t>(i) + 1];
+    if (a < 0 || b < 0) continue;
+    const auto order = static_cast<std::int32_t>(i % 3 + 1);
+    edges.push_back({a, b, {order}});
+    edges.push_back({b, a, {order}});
+  }
+  data::set_edges(graph, edges);
+  return record;
+}
+
+class Graphs : public Labelled {
+ public:
+  Graphs() {
+    write("train.h5", true);
+    write("plain.h5", false);
+    must("finetune -q --arch gat:layers=2,width=8,heads=2 --train train.h5 --epochs 8 -o gat.h5");
+    must("finetune -q --arch graph-transformer:layers=2,width=8,heads=2 --train train.h5 --epochs 8 -o all.h5");
+    must("finetune -q --arch message-passing:layers=2,width=8 --train train.h5 --epochs 8 -o messages.h5");
+  }
+
+  json attention(const std::string& words) const {
+    return parse_json(must("inspect attention " + words + " --json").out);
+  }
+
+  // Oxygen says yes.
+  void write(const std::string& name, bool has_positions, const std::vector<data::GraphRecord>& instead = {}) const {
+    std::vector<data::GraphRecord> records = instead;
+    for (Index i = 0; instead.empty() && i < 40; ++i) records.push_back(chain(4 + i % 5, i % 2 == 1, has_positions));
+    formats::GraphsFileWriter writer(path(name), schema, {data::GraphLevel::graph, {{"active", {"no", "yes"}}}});
+    Index number = 0;
+    for (data::GraphRecord& record : records) {
+      record.targets = {static_cast<double>(number % 2)};
+      record.id = "chain " + std::to_string(++number);
+      writer.append(record);
+    }
+    writer.commit(formats::start_provenance("a test"));
+  }
+};
+
+// The widths of the lines in a picture that have this colour.
+struct Drawn {
+  double width;
+  bool is_dashed;
+};
+std::vector<Drawn> drawn(const std::string& svg, const std::string& colour) {
+  static const std::regex path("<path ([^>]*)>"), width("stroke-width:([0-9.]+)");
+  std::vector<Drawn> found;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), path), end; at != end; ++at) {
+    const std::string attributes = (*at)[1];
+    std::smatch of;
+    if (!contains(attributes, "stroke:rgb(" + colour) || !std::regex_search(attributes, of, width)) continue;
+    found.push_back({std::stod(of[1]), contains(attributes, "stroke-dasharray")});
+  }
+  return found;
+}
+const std::string blue = "0%,44.7", green = "0%,62%", orange = "83.5%";
+
+double weight_of(const json& attention, std::size_t query, std::size_t key) {
+  return attention["attention"][0]["layers"][0]["weights"][0][query][key].get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("inspect attention: of a graph, the weights are the model's own") {
+  const Graphs corpus;
+  for (const std::string name : {"gat.h5", "all.h5"}) {
+    CAPTURE(name);
+    const json found = corpus.attention(name + " train.h5 --graph 3");
+    const auto loaded = formats::load_task(corpus.path(name));
+    const data::Graph graph = chain(6, false, true).graph;
+    const data::Graph* const only = &graph;
+    const auto maps =
+        loaded.model->body().as<models::EdgeAttentionMaps>()->edge_attention_maps(data::joined({&only, 1}));
+    const json& layers = found["attention"][0]["layers"];
+    REQUIRE(layers.size() == maps.size());
+    for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+      CHECK(layers[layer]["name"] == maps[layer].name);
+      std::map<std::pair<Index, Index>, Index> edge_of;
+      for (Index e = 0; e < maps[layer].edges->edges(); ++e) {
+        const auto edge = static_cast<std::size_t>(e);
+        edge_of[{maps[layer].edges->targets[edge], maps[layer].edges->sources[edge]}] = e;
+      }
+      for (Index head = 0; head < 2; ++head) {
+        for (Index i = 0; i < 6; ++i) {
+          double sum = 0;
+          for (Index j = 0; j < 6; ++j) {
+            const double weight = layers[layer]["weights"][head][i][j].get<double>();
+            sum += weight;
+            const auto edge = edge_of.find({i, j});
+            const double own =
+                edge == edge_of.end() ? 0.0 : static_cast<double>(maps[layer].weights[edge->second * 2 + head]);
+            CHECK(std::abs(weight - own) < 1e-6);
+          }
+          CHECK(std::abs(sum - 1) < 1e-5);
+        }
+      }
+    }
+    CHECK(found["texts"][0]["pieces"] == json({"C", "C", "N", "C", "C", "N"}));
+    CHECK(found["graph"] == json({{"file", "train.h5"}, {"number", 3}, {"id", "chain 3"}}));
+  }
+  CHECK(corpus.attention("gat.h5 train.h5 --graph 'chain 3'") == corpus.attention("gat.h5 train.h5 --graph 3"));
+  CHECK(corpus.attention("gat.h5 train.h5") == corpus.attention("gat.h5 train.h5 --graph 1"));
+}
+
+TEST_CASE("inspect attention: of a graph, the files hold the same weights") {
+  const Graphs corpus;
+  const json found = corpus.attention("all.h5 train.h5 --layer 2 --head 1");
+  corpus.must("inspect attention all.h5 train.h5 --layer 2 --head 1 -o w.tsv");
+  const std::vector<std::string> lines = lines_of(read_file(corpus.path("w.tsv")));
+  REQUIRE(lines.size() == 1 + 4 * 4);
+  CHECK(lines[0] == "of\tlayer\thead\tquery\tkey\tquery_piece\tkey_piece\tweight");
+  CHECK(lines[3].starts_with("self\t2\t1\t1\t3\tC\tN\t"));
+  CHECK(std::abs(std::stod(lines[3].substr(lines[3].rfind('\t'))) - weight_of(found, 0, 2)) < 1e-7);
+  corpus.must("inspect attention all.h5 train.h5 -o w.h5");
+  CHECK(contains(corpus.must("inspect verify w.h5").out, "no problem"));
+  corpus.must("inspect attention all.h5 train.h5 -o w.html");
+  CHECK(contains(read_file(corpus.path("w.html")), "\"pairs\":[[0,1,true,2]"));
+  const std::string text = corpus.must("inspect attention all.h5 train.h5 --top 2").out;
+  CHECK(contains(text, "layer  head  itself  neighbours  others  bits\n"));
+  CHECK(lines_in(text.substr(text.find("strongest links"))) == 4);
+  CHECK(contains(corpus.must("inspect attention gat.h5 train.h5").out, "layer  head  itself  neighbours  bits\n"));
+}
+
+TEST_CASE("inspect attention: of a graph, lines and rings are as wide as their weights") {
+  const Graphs corpus;
+  for (const std::string file : {"train.h5", "plain.h5"}) {
+    CAPTURE(file);
+    const std::string words = "gat.h5 " + file + " --graph 5 --layer 1 --head 2";
+    const json found = corpus.attention(words);
+    corpus.must("inspect attention " + words + " -o w.svg");
+    const std::string svg = read_file(corpus.path("w.svg"));
+    const std::vector<Drawn> lines = drawn(svg, blue), rings = drawn(svg, green);
+    REQUIRE(lines.size() == 7);  // of a chain of 8
+    REQUIRE(rings.size() == 8);
+    const auto mean = [&](std::size_t i) { return (weight_of(found, i, i + 1) + weight_of(found, i + 1, i)) / 2; };
+    double widest = 0, largest = 0;
+    for (std::size_t i = 0; i < 7; ++i) {
+      widest = std::max(widest, lines[i].width);
+      largest = std::max(largest, mean(i));
+      CHECK_FALSE(lines[i].is_dashed);
+      CHECK(lines[i].width / lines[0].width == doctest::Approx(mean(i) / mean(0)).epsilon(1e-4));
+    }
+    CHECK(widest == doctest::Approx(12).epsilon(1e-4));
+    for (std::size_t i = 0; i < 8; ++i) {
+      CHECK(rings[i].width / rings[0].width ==
+            doctest::Approx(weight_of(found, i, i) / weight_of(found, 0, 0)).epsilon(1e-4));
+    }
+    CHECK(drawn(svg, orange).empty());
+  }
+}
+
+TEST_CASE("inspect attention: of all pairs, the strongest that no edge joins are dashed") {
+  const Graphs corpus;
+  const std::string words = "all.h5 train.h5 --graph 5 --layer 1 --head 1 ";
+  const json found = corpus.attention(words);
+  std::vector<double> apart;
+  for (std::size_t i = 0; i < 8; ++i) {
+    for (std::size_t j = i + 2; j < 8; ++j) apart.push_back((weight_of(found, i, j) + weight_of(found, j, i)) / 2);
+  }
+  std::ranges::sort(apart);
+  corpus.must("inspect attention " + words + "--top 3 -o w.svg");
+  const std::vector<Drawn> dashed = drawn(read_file(corpus.path("w.svg")), orange);
+  REQUIRE(dashed.size() == 3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    CHECK(dashed[k].is_dashed);
+    CHECK(dashed[k].width / dashed[0].width == doctest::Approx(apart[18 + k] / apart[18]).epsilon(1e-4));
+  }
+  corpus.must("inspect attention " + words + "--top 0 -o w.svg");
+  CHECK(drawn(read_file(corpus.path("w.svg")), orange).empty());
+  for (const std::string name : {"grid.svg", "grid.png", "grid.pdf"})
+    corpus.must("inspect attention all.h5 train.h5 -o " + name);
+}
+
+TEST_CASE("inspect attention: an answer falls by what classify says of the graph without the node") {
+  const Graphs corpus;
+  corpus.write("less.h5", true, {chain(6, true, true), chain(6, true, true, 2), chain(6, true, true, 0)});
+  for (const std::string model : {"gat.h5", "all.h5", "messages.h5"}) {
+    CAPTURE(model);
+    const json answer = corpus.attention(model + " less.h5 --of answer");
+    const std::vector<json> all = json_lines(corpus.must("classify " + model + " less.h5 --jsonl --top 2").out);
+    const auto odds = [&](const json& line) {
+      for (const json& each : line["top"]) {
+        if (each[0] == answer["answer"]["label"]) return std::log(each[1].get<double>() / (1 - each[1].get<double>()));
+      }
+      return HUGE_VAL;
+    };
+    CHECK(answer["answer"]["label"] == all[0]["label"]);
+    CHECK(answer["answer"]["log_odds"].get<double>() == doctest::Approx(odds(all[0])).epsilon(1e-4));
+    REQUIRE(answer["nodes"].size() == 6);
+    CHECK(std::abs(answer["nodes"][2]["falls_by"].get<double>() - (odds(all[0]) - odds(all[1]))) < 1e-4);
+    CHECK(std::abs(answer["nodes"][0]["falls_by"].get<double>() - (odds(all[0]) - odds(all[2]))) < 1e-4);
+    CHECK(answer["nodes"][2]["name"] == "O");
+  }
+  const std::string table = corpus.must("inspect attention gat.h5 less.h5 --of answer --top 2").out;
+  CHECK(table.starts_with("graph 1, chain 1\nlog-odds of the class "));
+  CHECK(lines_in(table) == 2 + 3 + 2);
+  for (const std::string name : {"a.svg", "a.png", "a.html", "a.tsv"}) {
+    corpus.must("inspect attention gat.h5 less.h5 --of answer -o " + name);
+  }
+  CHECK(lines_of(read_file(corpus.path("a.tsv"))).size() == 1 + 6);
+}
+
+TEST_CASE("inspect attention: what is no graph, or has none of this, is refused in one line") {
+  const Graphs corpus;
+  const auto refuses = [&](const std::string& words, const std::string& reason) {
+    const Outcome run = corpus.run("inspect attention " + words);
+    CAPTURE(words);
+    CAPTURE(run.err);
+    CHECK(run.status != 0);
+    CHECK(run.out.empty());
+    CHECK(lines_in(run.err) == 1);
+    CHECK(contains(run.err, reason));
+  };
+  refuses("gat.h5 train.h5 --graph 41", "train.h5: has no graph 41, neither as a number from 1 to 40 nor as an id");
+  refuses("gat.h5 train.h5 --graph CCO", "has no graph CCO");
+  refuses("gat.h5 texts.txt", "is of the architecture gat, which reads graphs, not texts");
+  refuses("gat.h5 texts.txt --graph 1", "--graph and --of answer are for graphs files");
+  refuses("gat.h5 texts.txt --of answer", "--graph and --of answer are for graphs files");
+  refuses("model.h5 train.h5",
+          "which predicts next tokens; inspect attention needs a model that attends along the edges of graphs");
+  refuses("messages.h5 train.h5",
+          "messages.h5: is of the architecture message-passing, which gives a vector for each node");
+  refuses("model.h5 train.h5 --of answer", "needs a model that gives a vector for each node of a graph");
+  refuses("gat.h5 train.h5 --layer 3", "3");
+  refuses("gat.h5 train.h5 --head 3", "--head 3: the layers have heads 1 to 2");
+  refuses("gat.h5 train.h5 --of source", "--of source: of graphs there are all and answer");
+  refuses("gat.h5 train.h5 --of answer --layer 1", "leave them out with --of answer");
+  refuses("gat.h5 train.h5 --of answer -o x.h5", "--of answer is written to");
+  refuses("gat.h5 train.h5 plain.h5", "SECOND is for texts");
+  refuses("gat.h5 train.h5 --vectors all -o x.html", "--vectors is for pages of texts");
+  corpus.write("one.h5", true, {chain(1, true, true)});
+  refuses("gat.h5 one.h5 --of answer", "one.h5: graph 1, chain 1: has one node, and nothing is left without it");
+  corpus.must("inspect attention gat.h5 one.h5 -o one.svg");
+  std::vector<data::GraphRecord> large{chain(1001, true, false)};
+  corpus.write("large.h5", false, large);
+  refuses("gat.h5 large.h5 -o x.svg",
+          "large.h5: graph 1, chain 1: has 1001 nodes, and at most 1000 are drawn; write a .tsv or .h5 file");
+  corpus.must("inspect attention gat.h5 large.h5 --layer 1 --head 1 -o large.tsv");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("x.h5")));
+  CHECK_FALSE(std::filesystem::exists(corpus.path("x.svg")));
+}
+
+}  // namespace inspect_graphs_tests
