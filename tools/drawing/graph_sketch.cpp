@@ -1,9 +1,11 @@
 #include "tools/drawing/graph_sketch.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "libcore/analysis/graph_layout.hpp"
@@ -202,6 +204,8 @@ class Sketcher {
 
   // Where an atom has room for its hydrogens: away from its bonds.
   Point free_side(std::size_t i) const {
+    constexpr std::array<std::string_view, 6> after_hydrogen{"O", "S", "F", "Cl", "Br", "I"};  // as in H2O
+    if (neighbours_[i].empty() && std::ranges::count(after_hydrogen, sketch_.names[i]) > 0) return {-1, 0};
     Point sum{0, 0};
     for (const std::size_t number : neighbours_[i]) {
       const Bond& bond = bonds_[number];
@@ -240,21 +244,23 @@ class Sketcher {
     if (!charge.empty()) sign(after_hydrogens.value_or(free_corner(i, wide(element, sign_size))), charge, small_size);
   }
 
-  // Where an atom of some width has room for its charge: the corner furthest from its bonds.
+  // Where an atom of some width has room for its charge: the first of these sides that no bond is close to.
   Point free_corner(std::size_t i, double width) const {
+    constexpr double close = 0.8;  // cosine of the angle with a bond
     Point best{};
     double least = 2;
-    for (const Point corner : {Point{1, -1}, Point{-1, -1}, Point{1, 1}, Point{-1, 1}}) {
-      double closest = -1;  // the largest cosine of an angle with a bond
+    for (const Point side : {Point{1, -1}, Point{-1, -1}, Point{1, 0}, Point{-1, 0}, Point{1, 1}}) {
+      double closest = -1;
       for (const std::size_t number : neighbours_[i]) {
         const Bond& bond = bonds_[number];
         const Point to = minus(at(bond.a == i ? bond.b : bond.a), at(i));
-        const double length = std::max(std::hypot(to.x, to.y), 1e-6);
-        closest = std::max(closest, (corner.x * to.x + corner.y * to.y) / (std::sqrt(2) * length));
+        const double lengths = std::max(std::hypot(to.x, to.y), 1e-6) * std::hypot(side.x, side.y);
+        closest = std::max(closest, (side.x * to.x + side.y * to.y) / lengths);
       }
-      if (closest >= least - 0.01) continue;
+      if (closest >= least) continue;
       least = closest;
-      best = {at(i).x + corner.x * (width / 2 + 0.35 * small_size), at(i).y + 6 * corner.y};
+      best = {at(i).x + side.x * (width / 2 + 0.35 * small_size), at(i).y + 6 * side.y};
+      if (closest < close) break;
     }
     return best;
   }
