@@ -112,6 +112,25 @@ TEST_CASE("not finite: the weights of attention to a source") {
   corpus.refused("inspect align bad.h5 'the cat'", 3, "bad.h5: the model's");
 }
 
+TEST_CASE("not finite: the weights of attention along a graph") {
+  const Models corpus;
+  write_file(corpus.path("nodes.csv"), "id,kind,size\n1,a,2\n2,b,3\n3,a,4\n");
+  write_file(corpus.path("edges.csv"), "source,target\n1,2\n2,3\n");
+  corpus.must("convert -q --nodes nodes.csv --edges edges.csv --label-column kind -o graph.h5");
+  corpus.must("finetune -q --arch gat:layers=2,width=8,heads=2 --train graph.h5 --steps 2 -o gat.h5");
+  corpus.poison("gat.h5", "gat/1/norm/gain", 0, no_number);
+  const std::string command = "inspect attention bad.h5 graph.h5";
+  const std::string says = "bad.h5: the weights of self-attention in layer 2 are not finite";
+  CHECK(contains(corpus.refused(command, 3, says).out, "nan"));
+  CHECK(contains(corpus.refused(command + " --json", 3, says).out, "null"));
+  for (const std::string form : {"svg", "png", "html", "tsv", "h5"}) {
+    corpus.refused(command + " -o x." + form, 3, says);
+    CHECK(std::filesystem::exists(corpus.path("x." + form)));
+  }
+  CHECK(contains(read_file(corpus.path("x.svg")), "stroke:rgb(86.3%,0%,0%)"));
+  CHECK(contains(read_file(corpus.path("x.html")), "\"own\":[null,null,null]"));
+}
+
 TEST_CASE("not finite: the line that a model cannot answer is named, and those before it are answered") {
   const Models corpus;
   write_file(corpus.path("lines"), "the cat\nthe cat sees the king and the queen sees my dog\nthe\n");

@@ -111,7 +111,7 @@ class Sketcher {
   void place() {
     std::vector<Point> places;
     const std::vector<float>& given = record_.positions;
-    const double unit = given.empty() ? edge_length : edge_length / 1.5;
+    const double unit = given.empty() ? edge_length * spread() : edge_length / 1.5;
     for (std::size_t i = 0; i < given.size() / 2; ++i) {
       places.push_back({static_cast<double>(given[2 * i]), -static_cast<double>(given[2 * i + 1])});
     }
@@ -129,6 +129,9 @@ class Sketcher {
     sketch_.width = std::ceil(2 * sketch_margin + unit * (most.x - least.x));
     sketch_.height = std::ceil(2 * sketch_margin + unit * (most.y - least.y));
   }
+
+  // Large graphs have edges that cross, which need more room.
+  double spread() const { return std::clamp(std::sqrt(static_cast<double>(count()) / 100), 1.0, 3.0); }
 
   void find_bonds() {
     neighbours_.resize(count());

@@ -25,7 +25,8 @@ constexpr double largest_disc = 18;                  // radius
 constexpr double least_column = 90;                  // room for its label
 constexpr double sheet_edge = 12, heading_size = 12, panel_label = 10, legend_size = 10;
 constexpr Colour line_colour{0.0, 0.447, 0.698, 0.45}, ring_colour{0.0, 0.62, 0.451, 0.4},
-    far_colour{0.835, 0.369, 0.0, 0.45}, raising{0.902, 0.497, 0.0, 0.55}, lowering{0.0, 0.447, 0.698, 0.45};
+    far_colour{0.835, 0.369, 0.0, 0.45}, raising{0.902, 0.497, 0.0, 0.55}, lowering{0.0, 0.447, 0.698, 0.45},
+    not_finite_pen{0.863, 0, 0};
 
 Point on_sheet(Point corner, Point place, double scale) {
   return {corner.x + scale * place.x, corner.y + scale * place.y};
@@ -63,7 +64,7 @@ LargestWeights largest_weights(const std::vector<NodePair>& pairs, const Attenti
 std::vector<NodePair> strongest_apart(const std::vector<NodePair>& pairs, const Tensor& weights, Index top) {
   std::vector<NodePair> apart;
   for (const NodePair& pair : pairs) {
-    if (!pair.is_edge) apart.push_back(pair);
+    if (!pair.is_edge && std::isfinite(mean_weight(weights, pair))) apart.push_back(pair);
   }
   std::ranges::stable_sort(apart, {}, [&](const NodePair& pair) { return mean_weight(weights, pair); });
   if (std::ssize(apart) > top) apart.erase(apart.begin(), apart.end() - top);
@@ -91,11 +92,12 @@ class AttentionDrawing {
     const auto at = [&](Index node) { return on_sheet(corner, sketch_.nodes[static_cast<std::size_t>(node)], scale); };
     for (const NodePair& pair : pairs_) {
       const double mean = mean_weight(weights, pair);
-      if (pair.is_edge && mean > 0) picture.line(at(pair.a), at(pair.b), {line_colour, width(mean)});
+      if (pair.is_edge && mean != 0)
+        picture.line(at(pair.a), at(pair.b), pen_of(mean, line_colour, width(mean), scale));
     }
     for (Index i = 0; i < weights.shape()[0]; ++i) {
-      const double own = weight_at(weights, i, i);
-      if (own > 0) picture.circle(at(i), scale * ring_radius, {ring_colour, scale * widest_ring * own / largest_.ring});
+      const double own = weight_at(weights, i, i), wide = scale * widest_ring * own / largest_.ring;
+      if (own != 0) picture.circle(at(i), scale * ring_radius, pen_of(own, ring_colour, wide, scale));
     }
     for (const NodePair& pair : strongest_apart(pairs_, weights, top_)) {
       const Pen pen{far_colour, width(mean_weight(weights, pair)), {6 * scale, 4 * scale}};
@@ -105,6 +107,11 @@ class AttentionDrawing {
   }
 
  private:
+  // Of a weight that is not finite, thin and red.
+  static Pen pen_of(double weight, const Colour& colour, double width, double scale) {
+    return std::isfinite(weight) ? Pen{colour, width} : Pen{not_finite_pen, 2 * scale};
+  }
+
   GraphSketch sketch_;
   std::vector<NodePair> pairs_;
   Index top_;

@@ -7,6 +7,7 @@
   const { sketch, attention, shares } = given;
   const nodes = sketch.nodes.map(([x, y, name], i) => ({ i, x, y, name, label: `${i + 1} ${name}`.trim() }));
   const state = { layer: '0', head: '0', node: '', ...readHash() };
+  const shown = (weight) => (weight === null ? 'not finite' : weight.toFixed(4));
   const widest = { line: 12, ring: 6 };
 
   // --- the drawing ---
@@ -41,7 +42,9 @@
     const from = chosen();
     const { there, back, own } = head();
     const pairs = attention.pairs.map(([a, b, isEdge, ways], p) => {
-      const weight = !from ? (there[p] + back[p]) / ways : from.i === a ? there[p] : from.i === b ? back[p] : 0;
+      const given = !from ? [there[p], back[p]] : from.i === a ? [there[p]] : from.i === b ? [back[p]] : [0];
+      const sum = given.includes(null) ? null : given.reduce((x, y) => x + y);
+      const weight = sum === null || from ? sum : sum / ways;
       return { a, b, isEdge, weight, there: there[p], back: back[p] };
     });
     const apart = pairs.filter(({ isEdge }) => !isEdge).sort((p, q) => q.weight - p.weight);
@@ -51,32 +54,33 @@
 
   function attentionMarks() {
     const { pairs, rings } = weights();
-    const most = (list) => Math.max(1e-12, ...list.map(({ weight }) => weight));
+    const most = (list) => list.reduce((largest, { weight }) => Math.max(largest, weight), 1e-12);
     const largest = { line: most(pairs), ring: most(rings) };
-    const width = (weight, what) => ((widest[what] * weight) / largest[what]).toFixed(3);
+    const width = (weight, what) => (weight === null ? 2 : ((widest[what] * weight) / largest[what]).toFixed(3));
+    const kind = (weight, name) => (weight === null ? `${name} broken` : name);
     legend.textContent = `The widest line is ${largest.line.toFixed(3)}, the widest ring ${largest.ring.toFixed(3)}. ${
       chosen()
         ? `Lines: what node ${chosen().label} gives to others; the ring: to itself.`
         : 'Lines: the mean of both directions; rings: what nodes give to themselves.'
     } Dashed: nodes that no edge joins.`;
     const strokes = pairs
-      .filter(({ weight }) => weight > 0)
+      .filter(({ weight }) => weight !== 0)
       .map(({ a, b, isEdge, weight, there, back }) =>
         line([nodes[a].x, nodes[a].y, nodes[b].x, nodes[b].y], {
-          class: isEdge ? 'along' : 'apart',
+          class: kind(weight, isEdge ? 'along' : 'apart'),
           'stroke-width': width(weight, 'line'),
           'stroke-dasharray': isEdge ? null : '6 4',
           onpointermove: (event) =>
             tip(event.clientX, event.clientY, [
               `${nodes[a].label} and ${nodes[b].label}`,
-              `${nodes[a].label} to ${nodes[b].label}: ${there.toFixed(4)}`,
-              `${nodes[b].label} to ${nodes[a].label}: ${back.toFixed(4)}`,
+              `${nodes[a].label} to ${nodes[b].label}: ${shown(there)}`,
+              `${nodes[b].label} to ${nodes[a].label}: ${shown(back)}`,
             ]),
           onpointerleave: () => tip(0, 0, null),
         }),
       );
     const circles = rings
-      .filter(({ weight }) => weight > 0)
+      .filter(({ weight }) => weight !== 0)
       .map(({ i, weight }) =>
         svgElement('circle', {
           class: 'own',
@@ -99,7 +103,7 @@
       .filter(([a, , weight]) => weight > 0 && (!from || from.i === a))
       .sort((p, q) => q[2] - p[2])
       .slice(0, 12)
-      .map(([a, b, weight]) => [nodes[a].label, nodes[b].label, weight.toFixed(4)]);
+      .map(([a, b, weight]) => [nodes[a].label, nodes[b].label, shown(weight)]);
   }
 
   // --- contributions ---
@@ -144,7 +148,7 @@
         onpointermove: (event) =>
           tip(event.clientX, event.clientY, [
             node.label,
-            attention ? `to itself: ${head().own[node.i].toFixed(4)}` : shares.of_nodes[node.i].toFixed(4),
+            attention ? `to itself: ${shown(head().own[node.i])}` : shares.of_nodes[node.i].toFixed(4),
           ]),
         onpointerleave: () => tip(0, 0, null),
         onclick: () => attention && choose({ node: state.node === String(node.i) ? '' : String(node.i) }),
