@@ -191,6 +191,27 @@ TEST_CASE("inspect attention: of a graph, lines and rings are as wide as their w
   }
 }
 
+TEST_CASE("inspect attention: a molecule has the coordinates of its file, a line for each order of a bond, and no C") {
+  const Graphs corpus;
+  corpus.must("inspect attention gat.h5 train.h5 --graph 4 -o w.html");  // seven atoms, of which two are oxygen
+  const std::string html = read_file(corpus.path("w.html")), begin = "id=\"data\">";
+  const std::size_t from = html.find(begin) + begin.size();
+  const json sketch = parse_json(html.substr(from, html.find("</script>", from) - from))["sketch"];
+  REQUIRE(sketch["nodes"].size() == 7);
+  for (std::size_t i = 0; i < 7; ++i) {
+    CHECK(std::abs(sketch["nodes"][i][0].get<double>() - (30 + 28 * 1.3 * static_cast<double>(i))) < 0.051);
+    CHECK(std::abs(sketch["nodes"][i][1].get<double>() - (30 + 28 * (i % 2 == 0 ? 0.75 : 0))) < 0.051);
+    CHECK(sketch["nodes"][i][2] == (i % 3 == 2 ? "O" : "C"));
+  }
+  std::vector<std::string> signs;
+  for (const json& sign : sketch["signs"]) signs.push_back(sign[2].get<std::string>());
+  CHECK(signs == std::vector<std::string>{"O", "H", "O", "H"});
+  const json& lines = sketch["lines"];
+  CHECK(lines.size() == 1 + 2 + 2 + 1 + 2 + 2);  // single, double, aromatic, and so on
+  CHECK(std::ranges::count_if(lines, [](const json& line) { return line[4].get<bool>(); }) == 2);
+  corpus.must("inspect attention gat.h5 plain.h5 --graph 4 -o w.html");
+}
+
 TEST_CASE("inspect attention: of all pairs, the strongest that no edge joins are dashed") {
   const Graphs corpus;
   const std::string words = "all.h5 train.h5 --graph 5 --layer 1 --head 1 ";
