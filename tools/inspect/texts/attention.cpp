@@ -47,7 +47,10 @@ struct AttentionOptions : Answer {
                 .one_of({"all", "self", "encoder", "source", "answer"})
                 .essential(),
             self.of);
-    visitor(Field("graph", "which graph of a graphs file: its number, from 1, or its id").not_empty().takes("N|ID"),
+    visitor(Field("graph", "which graph of a graphs file: its number, from 1, or its id")
+                .not_empty()
+                .takes("N|ID")
+                .essential(),
             self.graph);
     visitor(
         Field("top", "how many of the strongest links to print, or to draw between nodes of a graph that no edge joins")
