@@ -40,7 +40,7 @@ inline constexpr double sketch_pen = 1.4, sketch_disc = 9;  // width of lines, r
 // Printable names of nodes, as GraphSketch has them.
 std::vector<std::string> node_names(const data::GraphRecord& record, const data::GraphSchema& schema);
 
-inline constexpr Index most_sketched_nodes = 1000;  // more are no drawing that anybody reads
+inline constexpr Index most_sketched_nodes = 1000;  // a drawing of more is unreadable
 
 // A graph with positions is a molecule, and so is one whose nodes have the feature "element". Carbon has no sign where
 // it has a bond and no charge; hydrogens stand beside the sign of their atom; the feature "order" of edges says how
