@@ -45,8 +45,8 @@ inline constexpr Index most_sketched_nodes = 1000;  // a drawing of more is unre
 // A graph with positions is a molecule, and so is one whose nodes have the feature "element". Carbon has no sign where
 // it has a bond and no charge; hydrogens stand beside the sign of their atom; the feature "order" of edges says how
 // many lines they are: of an aromatic bond, the second one is dashed. Nodes of other graphs are discs with the colour
-// of their first feature, and those without positions stand where analysis::graph_layout() puts them.  Throws DataError
-// for a graph of more than most_sketched_nodes.
+// of their first feature, and those without positions stand where analysis::graph_layout() puts them.
+// Precondition: at most most_sketched_nodes.
 GraphSketch sketch_of(const data::GraphRecord& record, const data::GraphSchema& schema);
 
 // With its upper left corner at a point, all of it so many times as large.
