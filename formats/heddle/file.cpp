@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "formats/archives/hdf5_archive.hpp"
 #include "formats/hdf5/structure.hpp"
@@ -88,6 +89,11 @@ Provenance InputFile::provenance() const {
 
 FileKind kind_of(const std::string& path) {
   return InputFile(path).kind();
+}
+
+bool is_file_of(const std::string& path, FileKind kind) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error) && looks_like_hdf5(path) && kind_of(path) == kind;
 }
 
 OutputFile::OutputFile(const std::string& path, FileKind kind)

@@ -85,6 +85,9 @@ class InputFile {
 
 // What kind of heddle file this is; reads its first few kilobytes only.
 FileKind kind_of(const std::string& path);
+// Whether the name is of a regular file of this kind; no pipe is read to find out. Throws DataError for HDF5 files that
+// are not heddle's.
+bool is_file_of(const std::string& path, FileKind kind);
 
 // "a token file", for messages.
 std::string a_file(FileKind kind);

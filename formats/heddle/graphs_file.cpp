@@ -184,6 +184,10 @@ data::Graph GraphsFile::structure(Index number) const {
   return graph;
 }
 
+Index GraphsFile::nodes(Index number) const {
+  return nodes_of(number).count();
+}
+
 data::Graph GraphsFile::graph(Index number) const {
   data::Graph graph = this->graph(nodes_of(number), edges_of(number));
   data::check_graph(graph, schema_, place(number));

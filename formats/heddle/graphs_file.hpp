@@ -52,6 +52,7 @@ class GraphsFile : public data::GraphSource {
   const data::GraphTargets& targets() const override { return targets_; }
   data::GraphRecord record(Index number) const override;
   data::Graph graph(Index number) const override;
+  Index nodes(Index number) const override;
   // The graph without features.
   data::Graph structure(Index number) const;
   // What is known of it: [items, columns].

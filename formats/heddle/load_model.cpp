@@ -49,10 +49,14 @@ void check_reads_tokens(const ModelFile& file) {
                    ", which reads graphs, not texts; classify answers for graphs");
 }
 
-LoadedModel load(const ModelFile& file, ParameterSource weights) {
+std::unique_ptr<models::Model> build_checked(const ModelFile& file, ParameterSource weights) {
   check_weights(file);
+  return build(file, std::move(weights));
+}
+
+LoadedModel with_tokenizers(std::unique_ptr<models::Model> model, const ModelFile& file) {
   check_reads_tokens(file);
-  LoadedModel loaded{build(file, std::move(weights)), file.tokenizer()};
+  LoadedModel loaded{std::move(model), file.tokenizer()};
   check_fits(loaded.tokenizer, loaded.model->config(), file.file().path());
   loaded.source_tokenizer = load_source_tokenizer(file, *loaded.model);
   return loaded;
@@ -75,11 +79,15 @@ std::optional<text::Tokenizer> load_source_tokenizer(const ModelFile& file, cons
   return read_tokenizer(file.file(), Side::source);
 }
 
-LoadedModel load_model(const ModelFile& file) {
+std::unique_ptr<models::Model> load_weights(const ModelFile& file) {
   const auto mapped = std::make_shared<const MappedFile>(file.file().descriptor());
-  return load(file, ParameterSource::given([&file, &mapped](const Declaration& declaration) {
-                return file.weights().map(declaration.names, mapped);
-              }));
+  return build_checked(file, ParameterSource::given([&file, &mapped](const Declaration& declaration) {
+                         return file.weights().map(declaration.names, mapped);
+                       }));
+}
+
+LoadedModel load_model(const ModelFile& file) {
+  return with_tokenizers(load_weights(file), file);
 }
 
 Tokenizers check_whole(const ModelFile& file) {
@@ -94,10 +102,14 @@ models::ModelConfig checked_config(const ModelFile& file) {
   return file.config<models::ModelConfig>();
 }
 
+std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file) {
+  std::unique_ptr<models::Model> model = build_checked(file, ParameterSource::unset());
+  file.weights().read(named_tensors(model->parameters()), head_of_task);
+  return model;
+}
+
 LoadedModel load_model_to_train(const ModelFile& file) {
-  LoadedModel loaded = load(file, ParameterSource::unset());
-  file.weights().read(named_tensors(loaded.model->parameters()), head_of_task);
-  return loaded;
+  return with_tokenizers(load_weights_to_train(file), file);
 }
 
 }  // namespace heddle::formats

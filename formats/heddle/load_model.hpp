@@ -45,4 +45,8 @@ models::ModelConfig checked_config(const ModelFile& file);
 // damage.
 LoadedModel load_model_to_train(const ModelFile& file);
 
+// The model alone, whatever it reads, for inference and for training. Throws DataError as above.
+std::unique_ptr<models::Model> load_weights(const ModelFile& file);
+std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file);
+
 }  // namespace heddle::formats

@@ -121,6 +121,10 @@ class GraphSource {
   // Throws DataError for what does not fit the schema.
   virtual GraphRecord record(Index number) const = 0;
   virtual Graph graph(Index number) const { return record(number).graph; }
+  virtual Index nodes(Index number) const { return graph(number).nodes; }  // of a graph
+  // For messages: the file of a graph among several, and its number there, from 0.
+  virtual std::string name_of(Index) const { return name(); }
+  virtual Index number_in_file(Index number) const { return number; }
 };
 
 class GraphsInMemory : public GraphSource {
@@ -133,10 +137,13 @@ class GraphsInMemory : public GraphSource {
   Index size() const override { return static_cast<Index>(records_.size()); }
   const GraphSchema& schema() const override { return schema_; }
   const GraphTargets& targets() const override { return targets_; }
-  GraphRecord record(Index number) const override { return records_.at(static_cast<std::size_t>(number)); }
-  Graph graph(Index number) const override { return records_.at(static_cast<std::size_t>(number)).graph; }
+  GraphRecord record(Index number) const override { return at(number); }
+  Graph graph(Index number) const override { return at(number).graph; }
+  Index nodes(Index number) const override { return at(number).graph.nodes; }
 
  private:
+  const GraphRecord& at(Index number) const { return records_.at(static_cast<std::size_t>(number)); }
+
   GraphSchema schema_;
   GraphTargets targets_;
   std::vector<GraphRecord> records_;
@@ -148,6 +155,7 @@ struct GraphBatch {
   std::vector<Index> starts{0};  // [graphs + 1]
   std::shared_ptr<const EdgeRows> edges;
   Features node_features, edge_features;
+  std::vector<Index> masked{};  // nodes whose features a model must not see, in rising order
 
   Index graphs() const { return static_cast<Index>(starts.size()) - 1; }
   Index nodes() const { return starts.back(); }

@@ -194,7 +194,38 @@ std::vector<Index> TokensOfRanges::document_lengths() const {
   return lengths;
 }
 
-HeldOutPairs hold_out_pairs(const PairSource& pairs, Fraction fraction) {
+namespace {
+
+// `what` the units are, and of what copies share a key, for the message where there are too few.
+HeldOutNumbers hold_out_numbers(const std::vector<Unit>& units, Fraction fraction, const std::string& name,
+                                const std::string& what, const char* keys) {
+  const std::vector<bool> valid = held_out(units, fraction);
+  HeldOutNumbers split;
+  for (std::size_t i = 0; i < units.size(); ++i)
+    (valid[i] ? split.valid : split.train).push_back(static_cast<Index>(i));
+  check<DataError>(!split.train.empty() && !split.valid.empty(), name, ": ", units.size(), " ", what, " with ",
+                   groups_of(units).size(), " different ", keys, " are too few to hold out ", percentage(fraction),
+                   " for validation; give more ", what, ", or `valid` = FILE");
+  return split;
+}
+
+std::uint64_t key_of_graph(const GraphRecord& record) {
+  ContentKey key;
+  if (!record.group.empty()) return key.add(record.group).value();
+  const Graph& graph = record.graph;
+  key.add(static_cast<std::uint64_t>(graph.nodes));
+  for (const Index row : graph.rows) key.add(static_cast<std::uint64_t>(row));
+  for (const Index source : graph.sources) key.add(static_cast<std::uint64_t>(source));
+  for (const Features* features : {&graph.node_features, &graph.edge_features}) {
+    for (const std::int32_t kind : features->categories) key.add(static_cast<std::uint64_t>(kind));
+    for (const float number : features->numbers) key.add(std::bit_cast<std::uint32_t>(number));
+  }
+  return key.value();
+}
+
+}  // namespace
+
+HeldOutNumbers hold_out_pairs(const PairSource& pairs, Fraction fraction) {
   std::vector<Unit> units;
   units.reserve(static_cast<std::size_t>(pairs.size()));
   for (Index i = 0; i < pairs.size(); ++i) {
@@ -202,15 +233,14 @@ HeldOutPairs hold_out_pairs(const PairSource& pairs, Fraction fraction) {
     for (const TokenId id : pairs.source(i)) key.add(static_cast<std::uint64_t>(id));
     units.push_back({.key = key.value()});
   }
-  const std::vector<bool> valid = held_out(units, fraction);
-  HeldOutPairs split;
-  for (Index i = 0; i < pairs.size(); ++i) {
-    (valid[static_cast<std::size_t>(i)] ? split.valid : split.train).push_back(i);
-  }
-  check<DataError>(!split.train.empty() && !split.valid.empty(), pairs.name(), ": ", pairs.size(), " pairs with ",
-                   groups_of(units).size(), " different sources are too few to hold out ", percentage(fraction),
-                   " for validation; give more pairs, or `valid` = FILE");
-  return split;
+  return hold_out_numbers(units, fraction, pairs.name(), "pairs", "sources");
+}
+
+HeldOutNumbers hold_out_graphs(const GraphSource& graphs, Fraction fraction) {
+  std::vector<Unit> units;
+  units.reserve(static_cast<std::size_t>(graphs.size()));
+  for (Index i = 0; i < graphs.size(); ++i) units.push_back({.key = key_of_graph(graphs.record(i))});
+  return hold_out_numbers(units, fraction, graphs.name(), "graphs", "groups");
 }
 
 }  // namespace heddle::data

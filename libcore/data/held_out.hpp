@@ -79,12 +79,15 @@ class TokensOfRanges : public TokenSource {
   std::vector<Index> ends_;  // of the ranges, as offsets here
 };
 
-// Pairs by number, in order.
-struct HeldOutPairs {
+// Pairs, or graphs, by number, in order.
+struct HeldOutNumbers {
   std::vector<Index> train, valid;  // neither is empty
 };
 // Pairs with the same source stay together, and so do copies of a pair. Reads all sources. Throws DataError where there
 // are too few of them.
-HeldOutPairs hold_out_pairs(const PairSource& pairs, Fraction fraction);
+HeldOutNumbers hold_out_pairs(const PairSource& pairs, Fraction fraction);
+// Graphs of one group stay together, where they have groups, and so do copies of a graph. Reads all. Throws DataError
+// where there are too few groups.
+HeldOutNumbers hold_out_graphs(const GraphSource& graphs, Fraction fraction);
 
 }  // namespace heddle::data

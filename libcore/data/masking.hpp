@@ -38,8 +38,10 @@ struct MaskingOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(
-        Field("probability",
-              "fraction of the tokens to predict; 80 % of them are masked, 10 % replaced by random tokens, 10 % kept")
+        Field(
+            "probability",
+            "fraction of the tokens to predict; 80 % of them are masked, 10 % replaced by random tokens, 10 % kept; of "
+            "nodes, all are masked")
             .above(0, 1)
             .formerly("mask_probability")
             .takes("P"),
@@ -50,7 +52,7 @@ struct MaskingOptions {
   // Without the fraction.
   template <class Self, class Visitor>
   static void visit_selection(Self& self, Visitor& visitor) {
-    visitor(Field("masking", "select the tokens to predict anew in every epoch, or once for all epochs"), self.masking);
+    visitor(Field("masking", "select what to predict anew in every epoch, or once for all epochs"), self.masking);
     visitor(Field("whole_words", "select all tokens of a word or none"), self.whole_words);
     visitor(Field("segment_pairs", "split each sequence into two segments; implied by next-sentence prediction"),
             self.segment_pairs);

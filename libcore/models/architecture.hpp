@@ -62,8 +62,8 @@ Architecture describe(std::vector<Preset> presets = {}, const FromScratch& from_
             return std::make_unique<M>(*config.as<Config>(), std::move(weights));
           },
           detail::roles_of<M, Generator, ContextualVectors, TokenLoss, MaskedPredictor, PermutationPredictor,
-                           BidirectionalLoss, SequenceToSequence, CountedStart, NodeVectors, EdgeAttentionMaps,
-                           AttentionMaps, AttentionStacks>(),
+                           BidirectionalLoss, SequenceToSequence, CountedStart, NodeVectors, MaskedNodePredictor,
+                           EdgeAttentionMaps, AttentionMaps, AttentionStacks>(),
           std::move(presets),
           from_scratch};
 }

@@ -17,6 +17,15 @@ double stddev_of_feature(const data::FeatureColumns& columns) {
   return 1 / std::sqrt(static_cast<double>(columns.categories.size() + columns.numbers.size() + 1));
 }
 
+// Of each column, one more for unknown ones.
+std::vector<Index> kinds_of(const data::FeatureColumns& columns) {
+  std::vector<Index> kinds;
+  for (const data::CategoryColumn& column : columns.categories) {
+    kinds.push_back(static_cast<Index>(column.kinds.size()) + 1);
+  }
+  return kinds;
+}
+
 Tensor normalised(const std::vector<float>& numbers, const std::vector<data::NumberColumn>& columns, Index rows) {
   const auto width = static_cast<Index>(columns.size());
   const Tensor result({rows, width + 1}, Real(1));
@@ -35,9 +44,9 @@ FeatureEmbedding::FeatureEmbedding(const Scope& scope, const data::FeatureColumn
     : columns_(columns) {
   const double stddev = stddev_of_feature(columns);
   Index kinds = 0;
-  for (const data::CategoryColumn& column : columns.categories) {
+  for (const Index of_column : kinds_of(columns)) {
     first_.push_back(static_cast<TokenId>(kinds));
-    kinds += static_cast<Index>(column.kinds.size()) + 1;
+    kinds += of_column;
   }
   if (kinds > 0) categories_.emplace(scope / "category", kinds, width, stddev);
   numbers_ = (scope / "number")
@@ -70,8 +79,37 @@ GraphModel::GraphModel(const ModelConfig& config, const GraphModelConfig& shape,
       nodes_(scope(name + "/embedding/node"), shape.features.nodes, shape.width),
       norm_(scope(name + "/norm"), shape.width, {}),
       input_site_(random_site(name + "/embedding/dropout")) {
+  if (shape.masked_head) {
+    const data::FeatureColumns& columns = shape.features.nodes;
+    head_.emplace(scope("head"), kinds_of(columns), shape.width, stddev_of_feature(columns));
+  }
   if (shape.edge_width == 0 || shape.features.edges.empty()) return;
   edges_.emplace(scope(name + "/embedding/edge"), shape.features.edges, shape.edge_width);
+}
+
+const heads::MaskedNodes& GraphModel::head() const {
+  check<UsageError>(head_.has_value(), "the model has no head that predicts masked nodes; pre-training makes it");
+  return *head_;
+}
+
+Variable GraphModel::kind_logits(const Variable& nodes, std::size_t column) const {
+  const Part part(nn::parts::output);
+  return head().logits(nodes, column);
+}
+
+double GraphModel::training_flops_per_node() const {
+  Index numbers = 0;
+  for (const Parameter& parameter : parameters().all()) {
+    const bool is_table = parameter.name.find("embedding") != parameter.name.npos;
+    const bool multiplies = !is_table && !is_of_head(parameter.name) && parameter.value().shape().rank() == 2;
+    if (multiplies) numbers += parameter.value().size();
+  }
+  return 6 * static_cast<double>(numbers);
+}
+
+Variable GraphModel::embedded(const data::GraphBatch& graphs) const {
+  const Variable features = nodes_(graphs.node_features, graphs.nodes());
+  return graphs.masked.empty() ? features : head().hide(features, graphs.masked);
 }
 
 Variable GraphModel::input(const data::GraphBatch&, const Variable& features) const {
@@ -94,7 +132,7 @@ Variable GraphModel::run(const data::GraphBatch& graphs, const Pass& pass, const
   nn::GraphEdges edges{.rows = graphs.edges,
                        .features = edge_vectors(graphs),
                        .starts = std::make_shared<const std::vector<Index>>(graphs.starts)};
-  const Variable features = input(graphs, nodes_(graphs.node_features, graphs.nodes()));
+  const Variable features = input(graphs, embedded(graphs));
   Variable x = nn::drop_rows(features, pass.dropout, input_site_, graphs.starts, pass);
   const Surroundings around = surroundings(graphs, std::move(edges));
   for (Index i = 0; i < layers_; ++i) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/heads/masked_nodes.hpp"
 #include "libcore/models/architecture.hpp"
 #include "libcore/nn/embedding.hpp"
 #include "libcore/nn/graph_edges.hpp"
@@ -20,6 +21,11 @@ struct GraphModelConfig : GraphConfig {
   Index width = 64;
   Index edge_width = 16;
   std::string readout = "mean";
+  bool masked_head = false;
+
+  void prepare_for(std::string_view role) override {
+    if (role == MaskedNodePredictor::what) masked_head = true;
+  }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -33,6 +39,7 @@ struct GraphModelConfig : GraphConfig {
     visitor(
         Field("readout", "the vector of a graph, of those of its nodes").one_of({"sum", "mean", "max"}).takes("NAME"),
         self.readout);
+    visitor(Field("masked_head", "the head that predicts masked nodes, which pre-training adds"), self.masked_head);
     GraphConfig::visit(self, visitor);
   }
 };
@@ -53,7 +60,8 @@ class FeatureEmbedding {
   Variable numbers_;
 };
 
-class GraphModel : public Model, public virtual NodeVectors {
+// Parameters beside the layers': NAME/embedding/node, NAME/embedding/edge, NAME/norm; head/… of masked nodes.
+class GraphModel : public Model, public MaskedNodePredictor {
  public:
   Index layers() const override { return layers_; }
   Index width() const override { return width_; }
@@ -62,6 +70,9 @@ class GraphModel : public Model, public virtual NodeVectors {
   Variable edge_vectors(const data::GraphBatch& graphs) const override;
   Variable node_vectors(const data::GraphBatch& graphs, const Pass& pass, const Observer& observe) const override;
   Variable graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const override;
+  double training_flops_per_node() const override;
+  bool has_masked_head() const override { return head_.has_value(); }
+  Variable kind_logits(const Variable& nodes, std::size_t column) const override;
 
  protected:
   // Parameters are those of NAME/…, the architecture's.
@@ -86,6 +97,9 @@ class GraphModel : public Model, public virtual NodeVectors {
   // Calls visit(number, x, around) with the input of each layer, and with the output of the last one; returns that.
   template <class Visit>
   Variable run(const data::GraphBatch& graphs, const Pass& pass, const Visit& visit) const;
+  const heads::MaskedNodes& head() const;
+  // The vectors of nodes' features, those of masked nodes hidden.
+  Variable embedded(const data::GraphBatch& graphs) const;
   // The input of the first layer; by default the vectors of features.
   virtual Variable input(const data::GraphBatch& graphs, const Variable& features) const;
   virtual Surroundings surroundings(const data::GraphBatch& graphs, nn::GraphEdges edges) const = 0;
@@ -98,6 +112,7 @@ class GraphModel : public Model, public virtual NodeVectors {
   FeatureEmbedding nodes_;
   std::optional<FeatureEmbedding> edges_;
   nn::Norm norm_;
+  std::optional<heads::MaskedNodes> head_;
   std::uint64_t input_site_;
 };
 

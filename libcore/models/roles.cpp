@@ -90,15 +90,18 @@ Tensor last_added(const Tensor& x, const std::vector<Index>& added) {
 
 namespace {
 
+// What the first of the roles does that the model has; empty if it has none.
+template <class... Roles>
+std::string first_of(const Model& model) {
+  std::string_view what;
+  (void)((model.as<Roles>() != nullptr && (what = Roles::what, true)) || ...);
+  return std::string(what);
+}
+
+// What a model is made for comes before what it gives besides.
 std::string what_it_does(const Model& model) {
-  if (model.as<SequenceToSequence>() != nullptr) return std::string(SequenceToSequence::what);
-  if (model.as<TokenLoss>() != nullptr) return std::string(TokenLoss::what);
-  if (model.as<BidirectionalLoss>() != nullptr) return std::string(BidirectionalLoss::what);
-  if (model.as<ReplacementDetector>() != nullptr) return std::string(ReplacementDetector::what);
-  if (model.as<MaskedPredictor>() != nullptr) return std::string(MaskedPredictor::what);
-  if (model.as<PermutationPredictor>() != nullptr) return std::string(PermutationPredictor::what);
-  if (model.as<NodeVectors>() != nullptr) return std::string(NodeVectors::what);
-  return std::string(ContextualVectors::what);
+  return first_of<SequenceToSequence, TokenLoss, BidirectionalLoss, ReplacementDetector, MaskedPredictor,
+                  PermutationPredictor, NodeVectors, ContextualVectors>(model);
 }
 
 }  // namespace

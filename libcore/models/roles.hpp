@@ -61,6 +61,21 @@ class NodeVectors {
                                 const Observer& observe = {}) const = 0;
   // Of whole graphs, from those of their nodes: [nodes, width] -> [graphs, width].
   virtual Variable graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const = 0;
+  // Floating-point operations to train on one node, without those of edges and of pairs: 6 for each number of a matrix
+  // that multiplies its vector.
+  virtual double training_flops_per_node() const = 0;
+};
+
+// Predicts of masked nodes (data::GraphBatch::masked) which kinds their categories are, from all that is not masked.
+class MaskedNodePredictor : public virtual NodeVectors {
+ public:
+  static constexpr std::string_view what = "predicts masked nodes of graphs";
+
+  // Whether there is the head for it, without which the model reads no masked nodes either.
+  virtual bool has_masked_head() const = 0;
+  // Of some rows of node_vectors(), for a column of the nodes' categories: [rows, width] -> [rows, kinds + 1], Real, 0
+  // for unknown kinds. Throws UsageError without has_masked_head().
+  virtual Variable kind_logits(const Variable& nodes, std::size_t column) const = 0;
 };
 
 // The attention weights of one layer along the edges of graphs.

@@ -29,6 +29,8 @@ class TaskModel {
   const ContextualVectors& vectors() const { return *vectors_; }
   // Whether the body reads graphs; it has a vector for each of their nodes.
   bool reads_graphs() const { return nodes_ != nullptr; }
+  // Of the body. Precondition: reads_graphs().
+  const NodeVectors& nodes() const { return *nodes_; }
   const TaskConfig& task() const { return task_; }
   Parameters& parameters() { return body_->parameters(); }
   const Parameters& parameters() const { return body_->parameters(); }

@@ -126,7 +126,7 @@ struct BidirectionalSettings final : ObjectiveSettings {
                                                       {.time = inputs.sequence_length,
                                                        .batch_size = inputs.batch_size,
                                                        .stop = counting_batches(inputs, inputs.batch_size)});
-    return {.tokens = result.forward.tokens + result.backward.tokens,
+    return {.targets = result.forward.tokens + result.backward.tokens,
             .nats = result.forward.nats + result.backward.nats,
             .metrics = {{"forward_perplexity", std::exp(result.forward.nats_per_token())},
                         {"backward_perplexity", std::exp(result.backward.nats_per_token())}}};

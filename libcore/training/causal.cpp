@@ -166,7 +166,7 @@ struct CausalSettings final : ObjectiveSettings {
                                                   .memory = inputs.memory,
                                                   .batch_size = inputs.batch_size,
                                                   .stop = counting_batches(inputs, in_order ? 1 : inputs.batch_size)});
-    return {.tokens = result.tokens, .nats = result.nats, .covers_text = true};
+    return {.targets = result.tokens, .nats = result.nats, .covers_text = true};
   }
 };
 

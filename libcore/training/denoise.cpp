@@ -88,8 +88,8 @@ struct DenoiseSettings final : ObjectiveSettings {
         models::require<models::SequenceToSequence>(inputs.model, "the denoise objective", inputs.model_name);
     check<UsageError>(inputs.source_tokenizer == nullptr,
                       "the denoise objective needs one tokenizer, and the model's sources have another one");
-    const data::PairFrames frames = pair_frames(model, inputs.tokenizer, nullptr);
-    const data::NoiseVocabulary vocabulary(inputs.tokenizer, noise.noise, inputs.model_name);
+    const data::PairFrames frames = pair_frames(model, *inputs.tokenizer, nullptr);
+    const data::NoiseVocabulary vocabulary(*inputs.tokenizer, noise.noise, inputs.model_name);
     ObjectiveEvaluation result =
         evaluate_pairs(inputs, noisy_pairs(model, *inputs.data.text, vocabulary, frames, noise), frames);
     result.covers_text = false;

@@ -134,7 +134,7 @@ Variable detection_loss(const models::ReplacementDetector& model, const data::Ma
   const Variable masked =
       ops::cross_entropy(logits, batch.targets, {label_smoothing, static_cast<double>(step.targets)});
   const Variable detection = ops::binary_cross_entropy(judgements(model, text, pass), text.replaced,
-                                                       static_cast<double>(step.tokens) / detection_weight);
+                                                       static_cast<double>(step.units) / detection_weight);
   return ops::add(masked, detection);
 }
 

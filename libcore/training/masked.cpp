@@ -5,15 +5,13 @@
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/gather.hpp"
 #include "libcore/tensor/threads.hpp"
+#include "libcore/training/masked_nodes.hpp"
 #include "libcore/training/not_finite.hpp"
 #include "libcore/training/objectives.hpp"
 
 namespace heddle::training {
 
-namespace {
-
-// Rows whose largest logit is the target's. Throws NumericError where a logit is not finite.
-Index count_right(const Tensor& logits, const std::vector<TokenId>& targets) {
+std::vector<char> rows_right(const Tensor& logits, const std::vector<TokenId>& targets) {
   check_logits(logits);
   const Index classes = logits.shape()[-1];
   std::vector<char> is_right(targets.size());
@@ -22,7 +20,13 @@ Index count_right(const Tensor& logits, const std::vector<TokenId>& targets) {
     const auto at = static_cast<std::size_t>(i);
     is_right[at] = std::max_element(row, row + classes) - row == targets[at] ? 1 : 0;
   });
-  return std::ranges::count(is_right, 1);
+  return is_right;
+}
+
+namespace {
+
+Index count_right(const Tensor& logits, const std::vector<TokenId>& targets) {
+  return std::ranges::count(rows_right(logits, targets), 1);
 }
 
 }  // namespace
@@ -139,10 +143,10 @@ ObjectiveEvaluation evaluate_masked(const EvaluationInputs& inputs) {
   refuse_memory(inputs);
   const auto& model = models::require<models::MaskedPredictor>(inputs.model, "the masked objective", inputs.model_name);
   const data::TokenSource& tokens = *inputs.data.text;
-  const data::MaskVocabulary vocabulary(inputs.tokenizer, tokens.name());
+  const data::MaskVocabulary vocabulary(*inputs.tokenizer, tokens.name());
   const MaskedEvaluation result = evaluate(model, evaluation_windows(model, tokens, vocabulary, inputs.sequence_length),
                                            0, inputs.batch_size, counting_batches(inputs, inputs.batch_size));
-  ObjectiveEvaluation all{.tokens = result.tokens, .nats = result.nats, .metrics = {{"accuracy", result.accuracy()}}};
+  ObjectiveEvaluation all{.targets = result.tokens, .nats = result.nats, .metrics = {{"accuracy", result.accuracy()}}};
   if (result.pairs > 0) all.metrics.push_back({"next_sentence_accuracy", result.pair_accuracy()});
   return all;
 }
@@ -154,6 +158,10 @@ struct MaskedSettings final : ObjectiveSettings {
   data::MaskingOptions masking;
 
   std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
+    if (inputs.train.graphs != nullptr) {
+      return std::make_unique<MaskedNodes>(inputs.model, *inputs.train.graphs, inputs.valid.graphs, masking,
+                                           inputs.config);
+    }
     check<UsageError>(inputs.model.as<models::ReplacementDetector>() == nullptr,
                       "`objective` masked would train the generator alone; choose detect, or leave out "
                       "`generator_width` for a model without one");
@@ -161,7 +169,9 @@ struct MaskedSettings final : ObjectiveSettings {
         inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, mask_vocabulary(inputs), masking},
         inputs.config);
   }
-  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override { return evaluate_masked(inputs); }
+  ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
+    return inputs.data.graphs != nullptr ? evaluate_masked_nodes(inputs) : evaluate_masked(inputs);
+  }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

@@ -37,6 +37,9 @@ struct MaskedEvaluation {
   double pair_accuracy() const { return static_cast<double>(pairs_right) / static_cast<double>(pairs); }
 };
 
+// Whether the largest logit of each row is the target's.  Throws NumericError where a logit is not finite.
+std::vector<char> rows_right(const Tensor& logits, const std::vector<TokenId>& targets);
+
 // Adds predictions of tokens by logits [tokens, vocab].  Throws NumericError where a logit is not finite.
 void count_predictions(const Tensor& logits, const std::vector<TokenId>& targets, MaskedEvaluation& sum);
 

@@ -12,16 +12,17 @@
 #include "libcore/models/roles.hpp"
 #include "libcore/ops/pass.hpp"
 #include "libcore/training/state.hpp"
+#include "libcore/training/training_data.hpp"
 
 namespace heddle::training {
 
-// The size of a micro-batch or a whole step: samples, tokens read, targets predicted, and tokens of the text that are
-// predicted in addition.
+// The size of a micro-batch or a whole step: samples, units read (tokens, nodes), targets predicted, and tokens of the
+// text that are predicted in addition.
 struct Counts {
-  Index samples = 0, tokens = 0, targets = 0, text_targets = 0;
+  Index samples = 0, units = 0, targets = 0, text_targets = 0;
   Counts& operator+=(const Counts& other) {
     samples += other.samples;
-    tokens += other.tokens;
+    units += other.units;
     targets += other.targets;
     text_targets += other.text_targets;
     return *this;
@@ -67,8 +68,10 @@ class Objective {
   virtual std::vector<Origin> origins(Index first, Index count) const = 0;
   // What people should know before training starts, such as data that is not used; empty for nothing.
   virtual std::string note() const { return ""; }
-  // Floating-point operations to train on one token, on average.
-  virtual double flops_per_token() const = 0;
+  // What it is trained on, which says in what units are counted.
+  virtual DataKind data_kind() const { return DataKind::text; }
+  // Floating-point operations to train on one unit, on average.
+  virtual double flops_per_unit() const = 0;
 
   // State from one step to the next, such as hidden states of the preceding text; the shapes never change. Files store
   // it as "objective/NAME", and a resumed run restores it as it was after the last finished step.

@@ -26,16 +26,20 @@ bool plays(const models::Model& model) {
 
 const std::vector<Listed>& listed() {
   static const std::vector<Listed> list = {
-#define HEDDLE_OBJECTIVE(name, role, data, summary) \
+#define HEDDLE_OBJECTIVE_TOO(name, role, data) \
   {#name, std::string(models::role::what), DataKind::data, plays<models::role>},
+#define HEDDLE_OBJECTIVE(name, role, data, summary) HEDDLE_OBJECTIVE_TOO(name, role, data)
 #include "libcore/training/objectives.def"
 #undef HEDDLE_OBJECTIVE
   };
   return list;
 }
 
-const Listed& listed(const ObjectiveChoice& objective) {
-  return *std::ranges::find(listed(), objective.name(), &Listed::name);
+// The line of the objective that the model suits; if there is none, the first.
+const Listed& listed(const ObjectiveChoice& objective, const models::Model& model) {
+  const auto suits = [&](const Listed& of) { return of.name == objective.name() && of.suits(model); };
+  const auto found = std::ranges::find_if(listed(), suits);
+  return found != listed().end() ? *found : *std::ranges::find(listed(), objective.name(), &Listed::name);
 }
 
 std::vector<Listed> suitable(const models::Model& model) {
@@ -71,7 +75,7 @@ ObjectiveChoice objective_for(const models::Model& model, std::optional<DataKind
 }
 
 void check_suits(const ObjectiveChoice& objective, const models::Model& model) {
-  const Listed& wanted = listed(objective);
+  const Listed& wanted = listed(objective, model);
   std::vector<std::string> names;
   for (const Listed& of : suitable(model)) names.push_back(of.name);
   check<UsageError>(wanted.suits(model), "`objective` ", wanted.name, " needs a model that ", wanted.needed,
@@ -80,26 +84,26 @@ void check_suits(const ObjectiveChoice& objective, const models::Model& model) {
 }
 
 void prepare(models::ModelConfig& config, const ObjectiveChoice& objective) {
-  config->prepare_for(listed(objective).needed);
-}
-
-DataKind data_of(const ObjectiveChoice& objective) {
-  return listed(objective).data;
-}
-
-void check_has_data(const ObjectiveChoice& objective, const TrainingData& data) {
-  if (data_of(objective) == DataKind::pairs) {
-    check<UsageError>(data.pairs != nullptr, "`objective` ", objective.name(),
-                      " is trained on pairs of texts; make a pairs file of sources and targets (tokenize)");
-  } else {
-    check<UsageError>(data.text != nullptr, "`objective` ", objective.name(),
-                      " is trained on text, not on pairs of texts; give token files or text, or another `arch`");
+  for (const Listed& of : listed()) {
+    if (of.name == objective.name()) config->prepare_for(of.needed);
   }
+}
+
+DataKind data_of(const ObjectiveChoice& objective, const models::Model& model) {
+  return listed(objective, model).data;
+}
+
+void check_has_data(const ObjectiveChoice& objective, const models::Model& model, const TrainingData& data) {
+  const DataKind wanted = data_of(objective, model);
+  const DataDescription& description = description_of(wanted);
+  const std::optional<DataKind> given = data.kind();
+  check<UsageError>(data.has(wanted), "`objective` ", objective.name(), " is trained on ", description.what,
+                    given ? ", not on " + description_of(*given).what : "", "; ", description.origin);
 }
 
 std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs) {
   check_suits(choice, inputs.model);
-  check_has_data(choice, inputs.train);
+  check_has_data(choice, inputs.model, inputs.train);
   return choice->make(inputs);
 }
 

@@ -9,34 +9,19 @@
 
 #include "libcore/base/kind.hpp"
 #include "libcore/data/pair_batches.hpp"
-#include "libcore/data/token_source.hpp"
 #include "libcore/models/model.hpp"
 #include "libcore/text/tokenizer.hpp"
 #include "libcore/training/objective.hpp"
 #include "libcore/training/training_config.hpp"
+#include "libcore/training/training_data.hpp"
 
 namespace heddle::training {
-
-// What an objective is trained on.
-enum class DataKind { text, pairs };
-
-// One of them, or neither; for measurements perhaps both, of which the objective takes what it is trained on.
-struct TrainingData {
-  const data::TokenSource* text = nullptr;
-  const data::PairSource* pairs = nullptr;
-
-  // None unless it is one of them.
-  std::optional<DataKind> kind() const {
-    if ((text == nullptr) == (pairs == nullptr)) return std::nullopt;
-    return text != nullptr ? DataKind::text : DataKind::pairs;
-  }
-};
 
 // The inputs of an objective. The model and the data must outlive it.
 struct ObjectiveInputs {
   models::Model& model;
   TrainingData train;
-  TrainingData valid{};                               // neither: nothing to evaluate on
+  TrainingData valid{};                               // none: nothing to evaluate on
   const text::Tokenizer* tokenizer = nullptr;         // that made the tokens; null: random tokens, for measurements
   const text::Tokenizer* source_tokenizer = nullptr;  // of the sources of pairs; null: the same
   const TrainingConfig& config;
@@ -47,7 +32,7 @@ struct EvaluationInputs {
   const models::Model& model;
   std::string model_name;  // for messages
   TrainingData data;
-  const text::Tokenizer& tokenizer;
+  const text::Tokenizer* tokenizer = nullptr;  // null: the data are no texts
   const text::Tokenizer* source_tokenizer = nullptr;
   Index sequence_length = 0;      // tokens of a window; 0: as in training
   std::optional<Index> memory{};  // tokens before it that each token attends to across windows; none: the model's
@@ -56,14 +41,14 @@ struct EvaluationInputs {
 };
 
 struct ObjectiveEvaluation {
-  Index tokens = 0;  // predicted
-  double nats = 0;   // in all
+  Index targets = 0;  // tokens, or nodes, that are predicted
+  double nats = 0;    // in all
   // Whether these tokens are all of the text, or of the targets of pairs; of a text but for its first token.
   bool covers_text = false;
   Index left_out = 0;             // pairs that the model cannot read
   std::vector<Metric> metrics{};  // further ones
 
-  double nats_per_token() const { return nats / static_cast<double>(tokens); }
+  double nats_per_target() const { return nats / static_cast<double>(targets); }
 };
 
 // What the settings of every objective have. An objective's own derive from it and have a visit().
@@ -100,9 +85,10 @@ ObjectiveChoice objective_for(const models::Model& model, std::optional<DataKind
 // Throws UsageError for a model that the objective is not for, with those that it is for.
 void check_suits(const ObjectiveChoice& objective, const models::Model& model);
 
-DataKind data_of(const ObjectiveChoice& objective);
-// Throws UsageError where there is nothing of the kind of data that the objective reads.
-void check_has_data(const ObjectiveChoice& objective, const TrainingData& data);
+// What the objective trains such a model on.
+DataKind data_of(const ObjectiveChoice& objective, const models::Model& model);
+// Throws UsageError where there is nothing of that kind.
+void check_has_data(const ObjectiveChoice& objective, const models::Model& model, const TrainingData& data);
 
 // Throws UsageError and DataError for what does not go together.
 std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs);

@@ -108,7 +108,7 @@ ObjectiveEvaluation evaluate_pairs(const EvaluationInputs& inputs, const data::P
     inputs.progress(done++, groups.groups_per_epoch());
     return false;
   });
-  return {.tokens = result.tokens,
+  return {.targets = result.tokens,
           .nats = result.nats,
           .covers_text = groups.left_out() == 0,
           .left_out = groups.left_out()};

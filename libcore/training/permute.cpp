@@ -86,11 +86,11 @@ struct PermuteSettings final : ObjectiveSettings {
     const auto& model =
         models::require<models::PermutationPredictor>(inputs.model, "the permutation objective", inputs.model_name);
     const data::TokenSource& tokens = *inputs.data.text;
-    const data::MaskVocabulary vocabulary(inputs.tokenizer, tokens.name());
+    const data::MaskVocabulary vocabulary(*inputs.tokenizer, tokens.name());
     const MaskedEvaluation result =
         training::evaluate(model, evaluation_windows(model, tokens, vocabulary, inputs.sequence_length), 0,
                            inputs.batch_size, counting_batches(inputs, inputs.batch_size));
-    return {.tokens = result.tokens, .nats = result.nats, .metrics = {{"accuracy", result.accuracy()}}};
+    return {.targets = result.tokens, .nats = result.nats, .metrics = {{"accuracy", result.accuracy()}}};
   }
 
   template <class Self, class Visitor>

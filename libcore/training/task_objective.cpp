@@ -64,16 +64,6 @@ std::vector<TokenId> classes_of(TaskExamples examples, Task task) {
   return tags;
 }
 
-// Of the matrices that multiply a node's vector.
-Index multiplied_numbers(const models::Model& model) {
-  Index numbers = 0;
-  for (const Parameter& parameter : model.parameters().all()) {
-    const bool is_table = parameter.name.find("embedding") != parameter.name.npos;
-    if (!is_table && parameter.value().shape().rank() == 2) numbers += parameter.value().size();
-  }
-  return numbers;
-}
-
 }  // namespace
 
 Index targets_of(const data::TaskExample& example, Task task) {
@@ -252,8 +242,8 @@ MicroBatch TaskObjective::batch(Index first, Index count) const {
   return result;
 }
 
-double TaskObjective::flops_per_token() const {
-  if (model_.reads_graphs()) return 6 * static_cast<double>(multiplied_numbers(model_.body()));
+double TaskObjective::flops_per_unit() const {
+  if (model_.reads_graphs()) return model_.nodes().training_flops_per_node();
   double tokens = 0;
   for (const data::TaskExample& example : examples_) tokens += static_cast<double>(example.length());
   const Index mean = static_cast<Index>(tokens / static_cast<double>(examples_.size()));

@@ -66,7 +66,8 @@ class TaskObjective : public Objective {
   Index samples_per_epoch() const override { return static_cast<Index>(examples_.size()); }
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
-  double flops_per_token() const override;
+  DataKind data_kind() const override { return model_.reads_graphs() ? DataKind::graphs : DataKind::text; }
+  double flops_per_unit() const override;
   bool can_evaluate() const override { return static_cast<bool>(evaluate_); }
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override { return evaluate_(stop); }
   Better better() const override { return better_; }

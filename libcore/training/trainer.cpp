@@ -132,7 +132,7 @@ void Trainer::update(const Step& step) {
   average_.update(state_.step);
   objective_.finish_step();
   state_.step += 1;
-  state_.tokens += step.counts.tokens;
+  state_.units += step.counts.units;
   state_.loss = step.loss;
   state_.gradient_norm = norm;
 }
@@ -251,10 +251,10 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
     state_.best_metric = valid.front().value;
     state_.best_step = state_.step;
   }
-  const double rate = interval.seconds > 0 ? static_cast<double>(interval.tokens) / interval.seconds : 0;
+  const double rate = interval.seconds > 0 ? static_cast<double>(interval.units) / interval.seconds : 0;
   state_.reported_step = state_.step;
-  hooks.on_step({state_.step, state_.tokens, state_.loss, schedule_.rate(state_.step - 1), state_.gradient_norm,
-                 std::move(valid), rate, rate * objective_.flops_per_token()});
+  hooks.on_step({state_.step, state_.units, state_.loss, schedule_.rate(state_.step - 1), state_.gradient_norm,
+                 std::move(valid), rate, rate * objective_.flops_per_unit()});
   if (best) save(hooks.save_best);
 }
 
@@ -282,7 +282,7 @@ void Trainer::train(const Hooks& hooks) {
     if (stopped_) break;
     update(step);
     interval.seconds += seconds_since(start);
-    interval.tokens += step.counts.tokens;
+    interval.units += step.counts.units;
     hooks.on_progress(state_);
     if (report_is_due()) {
       report_or_stop(hooks, interval);

@@ -14,9 +14,9 @@ namespace heddle::training {
 
 // The progress of training: with the weights and Trainer::tensors(), all that is needed to resume with the same bits.
 struct TrainingState {
-  Index step = 0;    // steps done
-  Index tokens = 0;  // seen in training
-  double loss = 0;   // of the last step, nats per token
+  Index step = 0;   // steps done
+  Index units = 0;  // tokens, nodes, seen in training
+  double loss = 0;  // of the last step, nats per target
   double gradient_norm = 0;
   Index reported_step = 0;  // the last step that Hooks::on_step was called with
   std::string metric;       // that decides which evaluation is best; "" before the first one
@@ -26,8 +26,8 @@ struct TrainingState {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("step", "steps done").range(0), self.step);
-    visitor(Field("tokens", "tokens seen").range(0), self.tokens);
-    visitor(Field("loss", "loss of the last step, nats per token"), self.loss);
+    visitor(Field("tokens", "tokens seen, or nodes of graphs").range(0), self.units);
+    visitor(Field("loss", "loss of the last step, nats per target"), self.loss);
     visitor(Field("gradient_norm", "norm of the last gradient, before clipping"), self.gradient_norm);
     visitor(Field("reported_step", "last step in the history").range(0), self.reported_step);
     visitor(Field("metric", "metric of the validation that decides which model is best"), self.metric);
@@ -39,10 +39,10 @@ struct TrainingState {
 // One reported step. The rates are over the steps since the last one, evaluations and checkpoints left out; 0 when
 // there are none.
 struct StepRecord {
-  Index step, tokens;
+  Index step, units;
   double loss, learning_rate, gradient_norm;
   std::vector<Metric> valid;  // empty: not evaluated
-  double tokens_per_second, flops_per_second;
+  double units_per_second, flops_per_second;
 };
 
 // A DataError that on_step, save_best or an evaluation throws ends training with the last finished step saved and not
@@ -89,7 +89,7 @@ class Trainer {
  private:
   struct Interval {
     double seconds = 0;
-    Index tokens = 0;
+    Index units = 0;
   };
   struct Step {
     std::vector<MicroBatch> batches;

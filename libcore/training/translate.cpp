@@ -10,7 +10,7 @@ Counts counts_of(std::span<const data::FramedPair> pairs) {
   Counts counts{.samples = 1};
   for (const data::FramedPair& pair : pairs) {
     const auto target = static_cast<Index>(pair.target.size());
-    counts.tokens += static_cast<Index>(pair.source.size()) + target - 1;
+    counts.units += static_cast<Index>(pair.source.size()) + target - 1;
     counts.targets += target - pair.given;
   }
   return counts;
@@ -59,7 +59,7 @@ std::vector<Origin> Translate::origins(Index first, Index count) const {
 }
 
 // As if half of a pair's tokens were of its source, except that only those of the target are predicted.
-double Translate::flops_per_token() const {
+double Translate::flops_per_unit() const {
   const double source = groups_.mean_source(), target = groups_.mean_target();
   const auto time = static_cast<Index>((source + target) / 2);
   return translator_.training_flops_per_token(time, 2 * target / (source + target)) / 2;
@@ -97,7 +97,7 @@ struct TranslateSettings final : ObjectiveSettings {
 
   ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
     const auto& model = models::require<models::SequenceToSequence>(inputs.model, "a pairs file", inputs.model_name);
-    return evaluate_pairs(inputs, *inputs.data.pairs, pair_frames(model, inputs.tokenizer, inputs.source_tokenizer));
+    return evaluate_pairs(inputs, *inputs.data.pairs, pair_frames(model, *inputs.tokenizer, inputs.source_tokenizer));
   }
 
   Index batch_tokens() const override { return pairs.batch_tokens; }

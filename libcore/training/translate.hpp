@@ -25,7 +25,8 @@ class Translate : public Objective {
   Index samples_per_batch(Index) const override { return 1; }
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
-  double flops_per_token() const override;
+  DataKind data_kind() const override { return DataKind::pairs; }
+  double flops_per_unit() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
 

@@ -23,9 +23,7 @@ class WindowObjective : public Objective {
     for (Index i = 0; i < count; ++i) origins.push_back(origin_of(windows_.source(), windows_.offset_of(first + i)));
     return origins;
   }
-  double flops_per_token() const override {
-    return role_.training_flops_per_token(role_.training_length(), predicted_);
-  }
+  double flops_per_unit() const override { return role_.training_flops_per_token(role_.training_length(), predicted_); }
 
  protected:
   // predicted: the fraction of all tokens that are predicted. make_windows(role) returns the windows. Throws

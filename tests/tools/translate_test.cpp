@@ -643,7 +643,7 @@ TEST_CASE("translate: what does not fit together is refused with what to do") {
       {"inspect evaluate model.h5 stream.h5",
        "model.h5: its objective, translate, reads pairs; evaluate it on a pairs file, or with --objective denoise", 1});
   corpus.refused({"inspect evaluate model.h5 stream.h5 --objective translate",
-                  "--objective translate is trained on pairs of texts; ", 2});
+                  "--objective translate is trained on pairs of texts, not on text; ", 2});
   corpus.refused({"inspect evaluate model.h5 pairs.h5 --objective denoise",
                   "--objective denoise is trained on text, not on pairs of texts; ", 2});
   corpus.refused({"classify model.h5 --labels a,b --template '{}'", "predicts a target text", 1});

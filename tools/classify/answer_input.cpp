@@ -1,5 +1,6 @@
 #include <numeric>
 
+#include "formats/heddle/file.hpp"
 #include "tools/classify/answerer.hpp"
 #include "tools/classify/input_watch.hpp"
 #include "tools/classify/write_results.hpp"
@@ -71,7 +72,8 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   const models::TaskConfig& task = answerer.task();
   const WriteOptions how{options.top, options.raw, options.jsonl, options.threshold,
                          null_threshold(task, options, arguments)};
-  if (is_graphs_file(path)) return answer_graphs(answerer, path, input_of(task, options), how, output);
+  if (formats::is_file_of(path, formats::FileKind::graphs))
+    return answer_graphs(answerer, path, input_of(task, options), how, output);
   answerer.check_reads_texts(path);
   cli::Input input = arguments.open_text(path);
   TaskReader reader(input.name(), input_of(task, options));

@@ -78,8 +78,9 @@ ParameterSource::Rate learning_rates(const TuningSpec& settings, const models::M
 namespace {
 
 // That suits the model's width: 0.08 / width, which is about that of ELECTRA for each of its sizes (Clark et al. 2020,
-// table 7).
+// table 7). Of models of graphs, what suits new ones.
 double suitable_rate(const models::ModelConfig& config) {
+  if (!config.reads_tokens()) return models::architecture(config.arch()).from_scratch.learning_rate;
   const std::shared_ptr<const models::Model> model = models::outline_of(config);
   const auto* const vectors = model->as<models::ContextualVectors>();
   return vectors == nullptr ? 3e-4 : 0.08 / static_cast<double>(vectors->width());
@@ -88,6 +89,7 @@ double suitable_rate(const models::ModelConfig& config) {
 // The dropout rate with which a model that was trained is tuned for a task.
 double dropout_of(const TuningSpec& tuning, const models::ModelConfig& config) {
   if (tuning.dropout >= 0) return tuning.dropout;
+  if (!config.reads_tokens()) return config->dropout;
   return has_own_head(tuning.task) ? config->dropout : std::max(0.1, config->dropout);
 }
 
@@ -137,6 +139,8 @@ void Finetuning::settle(RunSpec& spec) const {
     spec.objective.reset();
     return;
   }
+  check<UsageError>(spec.model.reads_tokens(), "--task ", to_text(tuning.task), ": is for texts, and ", options_.from,
+                    " reads graphs");
   const std::shared_ptr<const models::Model> model = models::outline_of(spec.model);
   const bool reads_pairs = tuning.task == Task::translate;
   if (!spec.objective) {
@@ -150,7 +154,8 @@ void Finetuning::settle(RunSpec& spec) const {
 void Finetuning::settle_task(TuningSpec& tuning) const {
   if (arguments_.given("task")) return;
   const std::string first = training_files(options_.train).front().path;
-  if (is_graphs_file(first)) tuning.task = task_of_graphs(first, tuning.input.columns.label);
+  if (formats::is_file_of(first, formats::FileKind::graphs))
+    tuning.task = task_of_graphs(first, tuning.input.columns.label);
 }
 
 void Finetuning::settle_tuned_model(RunSpec& spec) const {
@@ -158,9 +163,10 @@ void Finetuning::settle_tuned_model(RunSpec& spec) const {
   spec.model->dropout = dropout_of(*spec.tuning, spec.model);
   training::TrainingOptions& training = spec.training;
   if (training.learning_rate == training::automatic_rate) training.learning_rate = suitable_rate(spec.model);
-  // Texts without labels are read four times.
-  const bool has_length = training.steps > 0 || training.epochs > 0;
-  if (has_own_head(spec.tuning->task) && !has_length) training.epochs = 4;
+  if (training.steps > 0 || training.epochs > 0) return;
+  // Texts without labels are read four times, graphs as often as by a new model.
+  if (has_own_head(spec.tuning->task)) training.epochs = 4;
+  if (!spec.model.reads_tokens()) training.epochs = models::architecture(spec.model.arch()).from_scratch.epochs;
 }
 
 void Finetuning::settle_new_model(RunSpec& spec) const {

@@ -1,56 +1,75 @@
-// The data of a run: tokens or pairs of texts to train on and to evaluate on, and their tokenizers.
+// The data of a run: what it trains on and evaluates on.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "formats/heddle/model_file.hpp"
 #include "formats/heddle/provenance.hpp"
 #include "libcore/models/config.hpp"
 #include "libcore/text/tokenizer.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/pretrain/options.hpp"
-#include "tools/training/pairs.hpp"
+#include "tools/training/evaluation_sample.hpp"
 #include "tools/training/training_files.hpp"
 
 namespace heddle {
 
 class Corpus {
  public:
-  // Reads and encodes files that are text. Throws UsageError for text without -t, DataError for files made with another
-  // tokenizer and for too little data to hold out a part. Precondition: --train names a file.
-  Corpus(const PretrainOptions& options, const cli::Arguments& arguments);
+  virtual ~Corpus() = default;
 
-  training::TrainingData train() const;
+  virtual training::DataKind kind() const = 0;
+  virtual training::TrainingData train() const = 0;
   // Empty if there is no validation data.
-  training::TrainingData valid() const;
-  bool has_valid() const { return valid().text != nullptr || valid().pairs != nullptr; }
-  Index valid_tokens() const;
-  const text::Tokenizer& tokenizer() const { return *tokenizer_; }
-  // Of the sources of pairs, where it is another one; else null.
-  const text::Tokenizer* source_tokenizer() const { return source_tokenizer_ ? &*source_tokenizer_ : nullptr; }
-  models::Vocabularies vocabularies() const;
-  training::DataKind kind() const { return pairs_ ? training::DataKind::pairs : training::DataKind::text; }
-  // "12,345 training tokens"
-  std::string summary() const;
-  // The file that contains the tokenizer.
-  const std::string& tokenizer_file() const { return tokenizer_file_; }
-  void add_to(formats::Provenance& provenance) const;
+  virtual training::TrainingData valid() const = 0;
+  // Null where models need none; the second is that of the sources of pairs, where it is another one.
+  virtual const text::Tokenizer* tokenizer() const { return nullptr; }
+  virtual const text::Tokenizer* source_tokenizer() const { return nullptr; }
+  // Sets what the data decide of a new model. Throws UsageError for a model that does not read them.
+  virtual void fit(models::ModelConfig& model) const = 0;
+  // For dry runs, as sample_tokens().
+  virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) const;
+  // "vocabulary 512, 12,345 training tokens"
+  virtual std::string summary() const = 0;
+  virtual void add_to(formats::Provenance& provenance) const;
+
+ protected:
+  struct Files {
+    std::vector<TrainingFile> train;
+    Validation valid;
+    Documents documents = Documents::file;
+  };
+  explicit Corpus(Files files) : files_(std::move(files)) {}
+  const Files& files() const { return files_; }
 
  private:
-  void open_text(const cli::Arguments& arguments);
-  void open_pairs(const cli::Arguments& arguments);
-  std::unique_ptr<data::TokenSource> open(const std::string& path, const cli::Arguments& arguments) const;
+  // What is counted of the validation data.
+  virtual Index valid_units() const = 0;
 
-  std::vector<TrainingFile> files_;
-  Validation valid_;
-  Documents documents_;
-  bool encodes_ = false;        // whether any file is text
-  bool has_tokenizer_ = false;  // given by -t
-  std::string tokenizer_file_;
-  std::optional<text::Tokenizer> tokenizer_, source_tokenizer_;
-  std::optional<TrainingTokens> tokens_;
-  std::optional<TrainingPairs> pairs_;
+  Files files_;
 };
+
+// Of the kind that the first file of --train is of. Reads and encodes files that are text. Throws UsageError for
+// options that do not suit the kind, and DataError for files that do not go together and for too little data to hold
+// out a part. Precondition: --train names a file.
+std::unique_ptr<Corpus> open_corpus(const PretrainOptions& options, const cli::Arguments& arguments);
+// Whether that kind is graphs.
+bool trains_on_graphs(const PretrainOptions& options);
+
+// Token files, or text.
+std::unique_ptr<Corpus> open_text(const PretrainOptions& options, const cli::Arguments& arguments);
+// A file of pairs of texts.
+std::unique_ptr<Corpus> open_pairs(const PretrainOptions& options, const cli::Arguments& arguments);
+// Graphs files.
+std::unique_ptr<Corpus> open_graphs(const PretrainOptions& options, const cli::Arguments& arguments);
+
+// Throws UsageError for a model that reads no texts, which the file holds.
+void check_reads_texts(const models::ModelConfig& model, const std::string& file);
+// What models of texts learn of tokenizers. Throws UsageError for a model that reads no texts.
+void fit_texts(models::ModelConfig& model, const text::Tokenizer& target, const text::Tokenizer* source,
+               const std::string& file);
 
 }  // namespace heddle

@@ -12,10 +12,10 @@ using namespace heddle;
 namespace {
 
 const cli::About about{.name = "pretrain",
-                       .summary = "Trains a model on token files, text or pairs of texts, from scratch.",
+                       .summary = "Trains a model on token files, text, pairs of texts or graphs, from scratch.",
                        .synopsis = {"--train TOKENS [--valid TOKENS|N%] -o MODEL [options]",
                                     "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
-                                    "--train PAIRS --arch NAME [--valid PAIRS|N%] -o MODEL [options]",
+                                    "--train PAIRS|GRAPHS --arch NAME [--valid FILE|N%] -o MODEL [options]",
                                     "--dry-run [--preset NAME] [options]"},
                        .operands = {},
                        .topics = {{"variants", variants_help}}};
@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { show(read, arguments); });
     check_control(options.control);
-    if (options.control.resume.empty()) check_model(described_model(options.model, {}));
+    if (options.control.resume.empty()) described_model(options.model, {}).check();
     check<UsageError>(
         options.dry_run || !options.train.empty(),
         "--train names the token file to train on, made with tokenize -t tokenizer.h5 -o tokens.h5 text.txt; "

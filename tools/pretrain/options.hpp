@@ -38,13 +38,15 @@ struct PretrainOptions : RunOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("train",
-                  "token files or a pairs file, made by tokenize, or text with -t; a weight is how often a file is "
-                  "read per epoch (default 1)")
-                .not_empty()
-                .takes("FILE[:WEIGHT],...")
-                .essential(),
-            self.train);
+    visitor(
+        Field(
+            "train",
+            "files of tokens, pairs (tokenize) or graphs (convert), or text with -t; a weight is how often tokens are "
+            "read per epoch (default 1)")
+            .not_empty()
+            .takes("FILE[:WEIGHT],...")
+            .essential(),
+        self.train);
     visitor(Field("tokenizer",
                   "tokenizer of the text: of a tokenizer, token or model file, or of another program (tokenizer.json, "
                   "vocab.txt, a directory)")

@@ -45,17 +45,15 @@ models::ModelConfig described_model(const ModelOptions& options, const models::M
   return options.arch.resolved(start, "arch");
 }
 
-void check_model(const models::ModelConfig& model) {
-  check<UsageError>(model.reads_tokens(), "--arch ", model.arch(),
-                    ": reads graphs, which finetune trains on their labels; pretrain reads texts");
-  model.check();
-}
-
 Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments) : options_(options) {
   if (options.train.empty()) {
     valid_ = open_valid(options.valid);
   } else {
-    corpus_.emplace(options, arguments);
+    // Before text is encoded, for which there may be no tokenizer.
+    if (options.control.resume.empty() && !trains_on_graphs(options)) {
+      check_reads_texts(described_model(options.model, {}), training_files(options.train).front().path);
+    }
+    corpus_ = open_corpus(options, arguments);
   }
 }
 
@@ -63,24 +61,27 @@ void Pretraining::add_inputs(formats::Provenance& provenance) const {
   corpus_->add_to(provenance);
 }
 
-models::Vocabularies Pretraining::vocabularies(const models::ModelConfig& model) const {
-  if (corpus_) return corpus_->vocabularies();
+void Pretraining::fit(models::ModelConfig& model) const {
+  if (corpus_) return corpus_->fit(model);
+  check<UsageError>(model.reads_tokens(), "--arch ", model.arch(),
+                    ": reads graphs, which say what the model is; a dry run needs --train GRAPHS");
   const Index vocab = model.tokens().vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
   check<DataError>(!valid_ || valid_->vocab_size() <= vocab, options_.valid, ": a vocabulary of ",
                    valid_ ? valid_->vocab_size() : 0, " is larger than --vocab-size ", vocab);
-  return {vocab, vocab};
+  model.tokens().fit_vocabularies({vocab, vocab});
 }
 
 void Pretraining::settle(RunSpec& spec) const {
   spec.model = described_model(options_.model, spec.model);
   if (spec.objective) prepare(spec.model, *spec.objective);
-  spec.model.tokens().fit_vocabularies(vocabularies(spec.model));
+  fit(spec.model);
   spec.model->spell_out();
   spec.model.check();
   const std::unique_ptr<const models::Model> model = models::outline_of(spec.model);
   if (!spec.objective) {
     spec.objective = training::objective_for(*model, corpus_ ? std::optional(corpus_->kind()) : std::nullopt);
+    prepare(spec.model, *spec.objective);
   }
   training::check_suits(*spec.objective, *model);
   training::TrainingOptions& training = spec.training;
@@ -92,12 +93,13 @@ void Pretraining::settle(RunSpec& spec) const {
 
 std::unique_ptr<training::Objective> Pretraining::make_objective(models::Model& model, const RunSpec& spec,
                                                                  const training::TrainingConfig& config) const {
-  training::ObjectiveInputs inputs{.model = model, .train = {tokens_.get(), pairs_.get()}, .config = config};
+  training::ObjectiveInputs inputs{
+      .model = model, .train = {.text = tokens_.get(), .pairs = pairs_.get()}, .config = config};
   inputs.valid.text = valid_.get();
   if (corpus_) {
     inputs.train = corpus_->train();
     inputs.valid = corpus_->valid();
-    inputs.tokenizer = &corpus_->tokenizer();
+    inputs.tokenizer = corpus_->tokenizer();
     inputs.source_tokenizer = corpus_->source_tokenizer();
   }
   return training::make_objective(*spec.objective, inputs);
@@ -105,20 +107,19 @@ std::unique_ptr<training::Objective> Pretraining::make_objective(models::Model& 
 
 void Pretraining::begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) {
   spec_ = spec;
-  model_ = from != nullptr ? formats::load_model_to_train(*from).model
+  model_ = from != nullptr ? formats::load_weights_to_train(*from)
                            : models::make_model(spec.model, static_cast<std::uint64_t>(spec.seed));
   objective_ = make_objective(*model_, spec, config);
 }
 
 std::string Pretraining::summary() const {
-  return concatenate(grouped(model_->parameters().count()), " parameters, vocabulary ", model_->tokens().vocab_size(),
-                     ", ", corpus_->summary());
+  return concatenate(grouped(model_->parameters().count()), " parameters, ", corpus_->summary());
 }
 
 void Pretraining::save(const std::string& path, const SavedRun& run) const {
   formats::ModelWriter writer(path);
   writer.config(model_->config());
-  writer.tokenizer(corpus_->tokenizer().model());
+  if (const text::Tokenizer* tokenizer = corpus_->tokenizer()) writer.tokenizer(tokenizer->model());
   if (const text::Tokenizer* source = corpus_->source_tokenizer()) writer.source_tokenizer(source->model());
   writer.weights(formats::named_tensors(model_->parameters()));
   writer.history(run.history);
@@ -139,7 +140,7 @@ std::string Pretraining::first_note(Index steps) const {
                      grouped(enough), "; --steps ", (enough + per_step - 1) / per_step, " reads so many");
 }
 
-// Both kinds of data, of which the objective takes one: a batch of pairs whose sides are as long as a window.
+// Both kinds of texts, of which the objective takes one: a batch of pairs whose sides are as long as a window.
 void Pretraining::add_placeholders(const RunSpec& spec) {
   const Index vocab = spec.model.tokens().vocab_size, length = spec.model.tokens().training_length();
   const auto window = static_cast<std::size_t>(length);
@@ -159,9 +160,9 @@ Trial Pretraining::trial(const RunSpec& spec, const training::TrainingConfig& co
 
 EvaluationSample Pretraining::sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) {
   spec_ = spec;
-  if (!corpus_) add_placeholders(spec);
-  const Index tokens = corpus_ ? corpus_->valid_tokens() : valid_ ? valid_->size() : 0;
-  return sample_tokens(config, tokens, spec.model.tokens().training_length());
+  if (corpus_) return corpus_->sample_evaluation(config, spec.model);
+  add_placeholders(spec);
+  return sample_tokens(config, valid_ ? valid_->size() : 0, spec.model.tokens().training_length());
 }
 
 }  // namespace heddle

@@ -1,4 +1,4 @@
-// What pretrain trains: a new model, on tokens or on pairs of texts.
+// What pretrain trains: a new model.
 #pragma once
 
 #include <memory>
@@ -17,9 +17,6 @@ RunSpec pretraining_defaults(const cli::Arguments& arguments);
 
 // The model that the options describe; what they leave open is the base's. Throws UsageError.
 models::ModelConfig described_model(const ModelOptions& options, const models::ModelConfig& base);
-// Throws UsageError for a model that reads no texts, or whose fields are inconsistent.
-void check_model(const models::ModelConfig& model);
-
 class Pretraining : public Trainee {
  public:
   // Reads the corpus; without --train there is none, and only dry runs are possible. Throws UsageError and DataError.
@@ -41,10 +38,11 @@ class Pretraining : public Trainee {
   std::unique_ptr<training::Objective> make_objective(models::Model& model, const RunSpec& spec,
                                                       const training::TrainingConfig& config) const;
   void add_placeholders(const RunSpec& spec);
-  models::Vocabularies vocabularies(const models::ModelConfig& model) const;
+  // Sets what the data decide of the model.
+  void fit(models::ModelConfig& model) const;
 
   const PretrainOptions& options_;
-  std::optional<Corpus> corpus_;
+  std::unique_ptr<Corpus> corpus_;
   // Without a corpus.
   std::unique_ptr<data::TokenSource> tokens_;
   std::unique_ptr<data::PairSource> pairs_;

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "formats/heddle/graphs_file.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/base/values.hpp"
+#include "libcore/data/graph_parts.hpp"
 
 namespace heddle {
 
@@ -144,27 +144,6 @@ data::TaggedSentence sentence_of(const data::GraphRecord& record, const data::Gr
   return sentence;
 }
 
-// The graphs of several sources, one after the other, with the schema and the targets of the first.
-class JoinedGraphs : public data::GraphSource {
- public:
-  void add(std::shared_ptr<const data::GraphSource> source) {
-    starts_.push_back(starts_.back() + source->size());
-    sources_.push_back(std::move(source));
-  }
-  std::string name() const override { return sources_.front()->name(); }
-  Index size() const override { return starts_.back(); }
-  const data::GraphSchema& schema() const override { return sources_.front()->schema(); }
-  const data::GraphTargets& targets() const override { return sources_.front()->targets(); }
-  data::GraphRecord record(Index number) const override {
-    const auto next = std::upper_bound(starts_.begin(), starts_.end(), number);
-    return sources_[static_cast<std::size_t>(next - starts_.begin() - 1)]->record(number - *(next - 1));
-  }
-
- private:
-  std::vector<std::shared_ptr<const data::GraphSource>> sources_;
-  std::vector<Index> starts_{0};
-};
-
 Index number_of(const data::LabelledText& text) {
   return text.line - 1;
 }
@@ -173,12 +152,6 @@ Index number_of(const data::TaggedSentence& sentence) {
 }
 
 }  // namespace
-
-bool is_graphs_file(const std::string& path) {
-  std::error_code none;
-  if (!std::filesystem::is_regular_file(path, none)) return false;  // what is read once is text
-  return formats::looks_like_hdf5(path) && formats::kind_of(path) == formats::FileKind::graphs;
-}
 
 Task task_of_graphs(const std::string& path, const std::string& column) {
   const formats::GraphsFile file(path);
@@ -232,18 +205,19 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
 }
 
 void join_graphs(TaskData& all, const std::vector<TaskData>& files) {
-  auto graphs = std::make_shared<JoinedGraphs>();
+  std::vector<std::shared_ptr<const data::GraphSource>> sources;
+  Index before = 0;
   auto text = all.texts.begin();
   auto sentence = all.sentences.begin();
   for (const TaskData& file : files) {
-    const Index before = graphs->size();
     for (std::size_t i = 0; i < file.texts.size(); ++i, ++text) text->line += before;
     for (std::size_t i = 0; i < file.sentences.size(); ++i, ++sentence) {
       for (Index& line : sentence->lines) line += before;
     }
-    graphs->add(file.graphs);
+    before += file.graphs->size();
+    sources.push_back(file.graphs);
   }
-  all.graphs = files.size() == 1 ? files.front().graphs : graphs;
+  all.graphs = std::make_shared<const data::GraphsForModel>(std::move(sources), files.front().graphs->schema());
   all.level = files.front().level;
   all.columns = files.front().columns;
 }
@@ -253,21 +227,6 @@ std::vector<Index> graph_numbers(const TaskData& data) {
   for (const data::LabelledText& text : data.texts) numbers.push_back(number_of(text));
   for (const data::TaggedSentence& sentence : data.sentences) numbers.push_back(number_of(sentence));
   return numbers;
-}
-
-GraphsForModel::GraphsForModel(std::shared_ptr<const data::GraphSource> graphs, const data::GraphSchema& features)
-    : graphs_(std::move(graphs)), features_(features), map_(graphs_->schema(), features, graphs_->name()) {}
-
-data::GraphRecord GraphsForModel::record(Index number) const {
-  data::GraphRecord record = graphs_->record(number);
-  map_.apply(record.graph);
-  return record;
-}
-
-data::Graph GraphsForModel::graph(Index number) const {
-  data::Graph graph = graphs_->graph(number);
-  map_.apply(graph);
-  return graph;
 }
 
 namespace {
@@ -318,11 +277,12 @@ data::GraphSchema measured_features(const std::vector<TaskData>& files) {
 std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeGraphs& with) {
   check<DataError>(data.graphs != nullptr, data.file,
                    ": holds texts, and the model reads graphs; convert makes a graphs file of molecules or tables");
-  const auto graphs = std::make_shared<const GraphsForModel>(data.graphs, with.features);
+  const auto graphs = std::make_shared<const data::GraphsForModel>(
+      std::vector<std::shared_ptr<const data::GraphSource>>{data.graphs}, with.features);
   std::vector<data::TaskExample> examples;
   const auto add = [&](Index number) -> data::TaskExample& {
     data::TaskExample& example = examples.emplace_back();
-    example.graph = {graphs, number, graphs->graph(number).nodes};
+    example.graph = {graphs, number, graphs->nodes(number)};
     example.source = static_cast<Index>(examples.size()) - 1;
     return example;
   };

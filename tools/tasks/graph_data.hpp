@@ -11,12 +11,9 @@
 
 namespace heddle {
 
-// Whether the name is of a graphs file; no pipe is read to find out.
-bool is_graphs_file(const std::string& path);
-
-// What the labels of a graphs file let a model learn: a class or a number of each graph, or a class of each node
-// or edge.// `column` names the labels where there are several columns; "": the only one. Throws DataError where there
-// is none, and UsageError for a name that is none of them.
+// What the labels of a graphs file let a model learn: a class or a number of each graph, a class of each node or edge,
+// or of each of several labels. `column` names the labels, or several as A,B; "": all. Throws DataError where there is
+// none, and UsageError for a name that is none of them.
 models::Task task_of_graphs(const std::string& path, const std::string& column);
 
 // The examples of a graphs file: texts, of which each is the parts of a graph as words, for models that count words, or
@@ -29,25 +26,6 @@ void join_graphs(TaskData& all, const std::vector<TaskData>& files);
 
 // Of each example the number of its graph, from 0. Precondition: the examples are graphs.
 std::vector<Index> graph_numbers(const TaskData& data);
-
-// The graphs as a model reads them that has these columns: kinds and columns by their names.
-class GraphsForModel : public data::GraphSource {
- public:
-  // Throws DataError where the graphs lack a column.
-  GraphsForModel(std::shared_ptr<const data::GraphSource> graphs, const data::GraphSchema& features);
-
-  std::string name() const override { return graphs_->name(); }
-  Index size() const override { return graphs_->size(); }
-  const data::GraphSchema& schema() const override { return features_; }
-  const data::GraphTargets& targets() const override { return graphs_->targets(); }
-  data::GraphRecord record(Index number) const override;
-  data::Graph graph(Index number) const override;
-
- private:
-  std::shared_ptr<const data::GraphSource> graphs_;
-  data::GraphSchema features_;
-  data::SchemaMap map_;
-};
 
 // The columns of the graphs, with the mean and the standard deviation of each number over the examples' graphs.
 // Precondition: all examples are graphs of one schema.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "formats/heddle/file.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/data/folds.hpp"
 #include "libcore/text/spelling.hpp"
@@ -130,7 +131,7 @@ TaskData TaskReader::read(std::string_view content, const formats::Place& begin,
 
 TaskData read_task_data(const std::string& path, const TaskInput& input, const cli::Arguments& arguments,
                         const UseTaskData& use) {
-  if (is_graphs_file(path)) return read_graphs(path, input);
+  if (formats::is_file_of(path, formats::FileKind::graphs)) return read_graphs(path, input);
   cli::Input source = arguments.open_text(path);
   return read_task_content(cli::read_all(source), source.name(), input, arguments, use);
 }

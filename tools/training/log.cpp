@@ -66,15 +66,15 @@ TrainingLog::TrainingLog(const std::string& path, Index last_step) {
   file_ = open_log(path, last_step > 0);
 }
 
-void TrainingLog::write(const training::StepRecord& record, double matmul_rate) {
+void TrainingLog::write(const training::StepRecord& record, const std::string& units, double matmul_rate) {
   Json step{{"step", record.step},
-            {"tokens", record.tokens},
+            {units, record.units},
             {"loss", rounded(record.loss, 7)},
             {"learning_rate", rounded(record.learning_rate, 7)},
             {"gradient_norm", rounded(record.gradient_norm, 7)},
             {"precision", precision() == Precision::bf16 ? "bf16" : "f32"}};
-  if (record.tokens_per_second > 0) {  // not for a step done before this run was resumed
-    step["tokens_per_second"] = rounded(record.tokens_per_second, 5);
+  if (record.units_per_second > 0) {  // not for a step done before this run was resumed
+    step[units + "_per_second"] = rounded(record.units_per_second, 5);
     step["matmul_fraction"] = rounded(record.flops_per_second / matmul_rate, 4);
   }
   std::string lines = step.dump() + "\n";

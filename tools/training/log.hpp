@@ -17,9 +17,9 @@ class TrainingLog {
   // Whether the file has lines of an earlier run.
   static bool is_in_use(const std::string& path);
 
-  // Writes a line for the step and, if it was evaluated, one with its metrics: valid_loss, …. Throws DataError as
-  // above.
-  void write(const training::StepRecord& record, double matmul_rate);
+  // Writes a line for the step, with what its units are called ("tokens"), and, if it was evaluated, one with its
+  // metrics: valid_loss, …. Throws DataError as above.
+  void write(const training::StepRecord& record, const std::string& units, double matmul_rate);
 
  private:
   formats::Descriptor file_;

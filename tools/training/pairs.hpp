@@ -9,9 +9,6 @@
 
 namespace heddle {
 
-// Whether the file is a pairs file, which tokenize --pairs makes.
-bool is_pairs_file(const std::string& path);
-
 class TrainingPairs {
  public:
   // valid_file: of --valid FILE, else null. Throws DataError if there are too few pairs to hold out a part.

@@ -121,12 +121,12 @@ std::vector<formats::NamedTensor> TrainingSession::tensors() const {
 
 void TrainingSession::on_step(const training::StepRecord& record) {
   std::vector<std::pair<std::string, double>> row{{"step", static_cast<double>(record.step)},
-                                                  {"tokens", static_cast<double>(record.tokens)},
+                                                  {units(), static_cast<double>(record.units)},
                                                   {"loss", record.loss},
                                                   {"learning_rate", record.learning_rate},
                                                   {"gradient_norm", record.gradient_norm}};
   for (const training::Metric& metric : record.valid) row.emplace_back(valid_prefix + metric.name, metric.value);
-  if (log_) log_->write(record, matmul_rate_);
+  if (log_) log_->write(record, units(), matmul_rate_);
   history_.append(row);
   watch_plateau(record.step);
   if (record.valid.empty()) return;
@@ -134,7 +134,7 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   for (const training::Metric& metric : record.valid) {
     note += ", validation " + spoken(metric.name) + " " + text_of(metric.value, 4);
   }
-  if (record.tokens_per_second > 0) note += ", " + text_of(record.tokens_per_second, 0) + " tokens/s";
+  if (record.units_per_second > 0) note += ", " + text_of(record.units_per_second, 0) + " " + units() + "/s";
   progress_.note(note);
 }
 

@@ -39,6 +39,8 @@ class TrainingSession {
   void compare_validation(const formats::ModelFile& file, const formats::Provenance& now);
 
   Index total_steps() const { return trainer_.total_steps(); }
+  // What it counts: "tokens".
+  std::string units() const { return training::units_of(objective_.data_kind()); }
   // The state that files store.
   const formats::History& history() const { return history_; }
   RunRecord record() const;

@@ -81,7 +81,7 @@ struct TuningSpec {
                 .range(0, 100)
                 .takes("X"),
             self.auxiliary_weight);
-    visitor(Field("dropout", "dropout rate; auto: that of --from, or 0.1 if it is less")
+    visitor(Field("dropout", "dropout rate; auto: that of --from, or of texts 0.1 if it is less")
                 .range(0, 0.99)
                 .word(-1, "auto")
                 .takes("P"),

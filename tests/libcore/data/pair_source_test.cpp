@@ -85,7 +85,7 @@ TEST_CASE("pairs: numbers outside and ids outside the vocabulary are refused") {
 
 TEST_CASE("held out pairs: the fraction of them, equal sources together, whatever their order") {
   const PairsInMemory pairs = sample(999);
-  const HeldOutPairs split = hold_out_pairs(pairs, {200'000});
+  const HeldOutNumbers split = hold_out_pairs(pairs, {200'000});
   CHECK(std::abs(static_cast<double>(split.valid.size()) - 0.2 * 999) <= 1);
   std::vector<Index> all = split.train;
   all.insert(all.end(), split.valid.begin(), split.valid.end());

@@ -631,8 +631,8 @@ TEST_CASE("tasks: an epoch has every example once") {
   training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
   Index tokens = 0, again = 0, expected = 0;
   for (Index i = 0; i < 50; ++i) {
-    tokens += objective.batch(i, 1).counts.tokens;
-    again += objective.batch(50 + i, 1).counts.tokens;
+    tokens += objective.batch(i, 1).counts.units;
+    again += objective.batch(50 + i, 1).counts.units;
     expected += static_cast<Index>(examples[static_cast<std::size_t>(i)].sequence.ids.size());
   }
   CHECK(tokens == expected);

@@ -35,7 +35,7 @@ class FixedGradient : public Objective {
     return {{count, count, count}, [this](const Pass&, const Counts&) { return weighted_sum(weights_, gradient_); }};
   }
   std::vector<Origin> origins(Index, Index) const override { return {}; }
-  double flops_per_token() const override { return 0; }
+  double flops_per_unit() const override { return 0; }
   bool can_evaluate() const override { return false; }
   std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {}; }
   std::vector<Real> weights() const { return weights_.value().elements(); }
@@ -422,8 +422,8 @@ TEST_CASE("training: rates are those of all steps since the last report") {
   Hooks hooks;
   hooks.on_step = [&](const StepRecord& record) {
     const Clock::time_point now = Clock::now();
-    tokens_in_time.push_back(record.tokens_per_second * std::chrono::duration<double>(now - last).count());
-    flops_per_token = record.flops_per_second / record.tokens_per_second;
+    tokens_in_time.push_back(record.units_per_second * std::chrono::duration<double>(now - last).count());
+    flops_per_token = record.flops_per_second / record.units_per_second;
     last = now;
   };
   trainer.run(hooks);
@@ -444,7 +444,7 @@ TEST_CASE("training: checkpoints are saved at every interval and at the end, wit
   Hooks hooks;
   hooks.save_last = [&] {
     steps.push_back(trainer.state().step);
-    seen.push_back(trainer.state().tokens);
+    seen.push_back(trainer.state().units);
   };
   trainer.run(hooks);
   CHECK(steps == std::vector<Index>{5, 10, 12});

@@ -333,7 +333,7 @@ class Waves : public Objective {
             }};
   }
   std::vector<Origin> origins(Index, Index) const override { return {}; }
-  double flops_per_token() const override { return 0; }
+  double flops_per_unit() const override { return 0; }
   bool can_evaluate() const override { return false; }
   std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {}; }
 

@@ -1,4 +1,4 @@
-// inspect evaluate: the loss of a model on a token file.
+// inspect evaluate: the loss of a model on data like those that it was trained on.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <iostream>
 #include <numbers>
 
+#include "formats/heddle/graphs_file.hpp"
 #include "formats/heddle/load_model.hpp"
 #include "formats/heddle/pairs_file.hpp"
 #include "formats/heddle/task_file.hpp"
@@ -14,10 +15,10 @@
 #include "libcore/training/objectives.hpp"
 #include "tools/cli/kind_choice.hpp"
 #include "tools/cli/progress.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
 #include "tools/inspect/verbs.hpp"
-#include "tools/training/pairs.hpp"
 
 namespace heddle {
 
@@ -58,9 +59,10 @@ struct EvaluateOptions {
 
 struct Score {
   training::ObjectiveEvaluation result;
-  Index bytes;  // of the text, without special tokens; 0 where the predicted tokens are not all of it
+  std::string unit;  // "token": what is predicted
+  Index bytes;       // of the text, without special tokens; 0 where the predicted tokens are not all of it
 
-  double perplexity() const { return std::exp(result.nats_per_token()); }
+  double perplexity() const { return std::exp(result.nats_per_target()); }
   // NaN without bytes.
   double bits_per_byte() const {
     return bytes > 0 ? result.nats / std::numbers::ln2 / static_cast<double>(bytes) : std::nan("");
@@ -70,63 +72,82 @@ struct Score {
 // What the user asks for, or what suits the model and the data.
 training::ObjectiveChoice objective_of(const models::Model& model, const training::TrainingData& given,
                                        const EvaluateOptions& options, const std::string& model_path) {
-  const training::DataKind data = *given.kind();
+  using training::DataKind;
+  const DataKind data = *given.kind();
   const training::ObjectiveChoice usual = training::objective_for(model, std::nullopt);
   const training::ObjectiveChoice objective = options.objective.resolved(usual, "objective");
   objective.check();
   training::check_suits(objective, model);
-  check<DataError>(!options.objective.name.empty() || training::data_of(usual) == data, model_path, ": its objective, ",
-                   usual.name(), ", reads ",
-                   data == training::DataKind::text ? "pairs; evaluate it on a pairs file, or with --objective denoise "
-                                                      "on text that it restores"
-                                                    : "text; evaluate it on a token file");
-  check_has_data(objective, given);
+  check<DataError>(!options.objective.name.empty() || training::data_of(usual, model) == data, model_path,
+                   ": its objective, ", usual.name(), ", reads ",
+                   data == DataKind::text
+                       ? "pairs; evaluate it on a pairs file, or with --objective denoise on text that "
+                         "it restores"
+                       : "text; evaluate it on a token file");
+  check_has_data(objective, model, given);
   return objective;
 }
 
-Score score_of(const formats::LoadedModel& loaded, const training::TrainingData& data, const EvaluateOptions& options,
-               const cli::Arguments& arguments) {
-  const std::string model_path = arguments.operand("MODEL");
-  const models::Model& model = *loaded.model;
-  const Index most = model.tokens().position_limit();
-  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
-                    " is more than the ", most, " positions of ", model_path);
-  const training::ObjectiveChoice objective = objective_of(model, data, options, model_path);
+// What is evaluated on what.
+struct Subject {
+  const models::Model& model;
+  training::TrainingData data;
+  const text::Tokenizer* tokenizer = nullptr;
+  const text::Tokenizer* source_tokenizer = nullptr;
+};
+
+// Without the bytes of the text.
+Score score_of(const Subject& subject, const EvaluateOptions& options, const cli::Arguments& arguments) {
+  const std::string model_path = arguments.operand("MODEL"), path = arguments.operand("DATA");
+  const training::ObjectiveChoice objective = objective_of(subject.model, subject.data, options, model_path);
   cli::Progress progress(arguments, "batches");
   const training::ObjectiveEvaluation result =
-      objective->evaluate({.model = model,
+      objective->evaluate({.model = subject.model,
                            .model_name = model_path,
-                           .data = data,
-                           .tokenizer = loaded.tokenizer,
-                           .source_tokenizer = loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr,
+                           .data = subject.data,
+                           .tokenizer = subject.tokenizer,
+                           .source_tokenizer = subject.source_tokenizer,
                            .sequence_length = options.sequence_length,
                            .memory = options.memory == own_memory ? std::nullopt : std::optional(options.memory),
                            .batch_size = options.batch_size,
                            .progress = [&](Index done, Index all) {
                              progress.update(static_cast<double>(done), static_cast<double>(all));
                            }});
-  const std::string path = arguments.operand("TOKENS");
   if (result.left_out > 0) {
     arguments.warn(concatenate(path, ": ", counted(result.left_out, "pair is", "pairs are"),
                                " longer than the model's positions, and left out"));
   }
   check<NumericError>(std::isfinite(result.nats), path, ": the loss of ", model_path,
                       " on it is not finite; inspect verify finds weights that are not");
-  return {result, 0};
+  return {result, training::description_of(*subject.data.kind()).unit, 0};
 }
 
-// The model's loss on a token file or a pairs file. Throws DataError for a file of another tokenizer, and NumericError
-// when the loss is not finite.
-Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) {
-  const std::string model_path = arguments.operand("MODEL"), path = arguments.operand("TOKENS");
+Score score_of_graphs(const std::string& path, const EvaluateOptions& options, const cli::Arguments& arguments) {
+  const std::string model_path = arguments.operand("MODEL");
+  refuse({"base", "sequence_length", "memory"}, arguments, ": is for texts, and " + path + " holds graphs");
+  const formats::ModelFile file(model_path);
+  check<DataError>(!file.config<models::ModelConfig>().reads_tokens(), model_path, ": reads texts, and ", path,
+                   " holds graphs");
+  const std::unique_ptr<const models::Model> model = formats::load_weights(file);
+  const formats::GraphsFile graphs(path);
+  return score_of({*model, {.graphs = &graphs}}, options, arguments);
+}
+
+Score score_of_texts(const std::string& path, const EvaluateOptions& options, const cli::Arguments& arguments) {
+  const std::string model_path = arguments.operand("MODEL");
   const formats::LoadedModel loaded = formats::load_language_model(model_path, options.base);
   const formats::Descriptor file = formats::Descriptor::open_for_reading(path);
   check<DataError>(formats::looks_like_hdf5(file), path, ": ", formats::guess_content(file),
                    "; encode text with the model's tokenizer: tokenize -t ", model_path, " -o tokens.h5 TEXT");
-  if (is_pairs_file(path)) {
+  const Index most = loaded.model->tokens().position_limit();
+  check<UsageError>(options.sequence_length <= most, "--sequence-length ", options.sequence_length,
+                    " is more than the ", most, " positions of ", model_path);
+  Subject subject{*loaded.model, {}, &loaded.tokenizer, loaded.source_tokenizer ? &*loaded.source_tokenizer : nullptr};
+  if (formats::is_file_of(path, formats::FileKind::pairs)) {
     const formats::PairsFile pairs(path);
     pairs.check_made_with(loaded.of_sources(), loaded.tokenizer, model_path);
-    Score score = score_of(loaded, {.pairs = &pairs}, options, arguments);
+    subject.data.pairs = &pairs;
+    Score score = score_of(subject, options, arguments);
     if (score.result.covers_text) score.bytes = pairs.tokens(formats::Side::target).text_bytes();
     return score;
   }
@@ -134,17 +155,26 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
   tokens.check_made_with(loaded.tokenizer, model_path);
   check<DataError>(tokens.size() >= 2, tokens.name(), ": has ", counted(tokens.size(), "token", "tokens"),
                    "; an evaluation needs at least two");
-  Score score = score_of(loaded, {.text = &tokens}, options, arguments);
+  subject.data.text = &tokens;
+  Score score = score_of(subject, options, arguments);
   if (score.result.covers_text) score.bytes = tokens.text_bytes();
   return score;
+}
+
+// The model's loss on a file of tokens, pairs or graphs. Throws DataError for a file of another tokenizer, and
+// NumericError when the loss is not finite.
+Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) {
+  const std::string path = arguments.operand("DATA");
+  const bool are_graphs = formats::is_file_of(path, formats::FileKind::graphs);
+  return are_graphs ? score_of_graphs(path, options, arguments) : score_of_texts(path, options, arguments);
 }
 
 void print(const Score& score) {
   const auto line = [](const std::string& name, double value) {
     std::cout << fmt::format("{:<15} {:.6g}\n", name, value);
   };
-  std::cout << "tokens          " << grouped(score.result.tokens) << "\n";
-  line("nats per token", score.result.nats_per_token());
+  std::cout << fmt::format("{:<15} {}\n", score.unit + "s", grouped(score.result.targets));
+  line("nats per " + score.unit, score.result.nats_per_target());
   line("perplexity", score.perplexity());
   if (score.bytes > 0) line("bits per byte", score.bits_per_byte());
   for (const training::Metric& metric : score.result.metrics) {
@@ -155,8 +185,8 @@ void print(const Score& score) {
 }
 
 formats::Json score_json(const Score& score) {
-  formats::Json answer{{"tokens", score.result.tokens},
-                       {"nats_per_token", score.result.nats_per_token()},
+  formats::Json answer{{score.unit + "s", score.result.targets},
+                       {"nats_per_" + score.unit, score.result.nats_per_target()},
                        {"perplexity", score.perplexity()}};
   if (score.result.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
   for (const training::Metric& metric : score.result.metrics) answer[metric.name] = metric.value;
@@ -176,10 +206,10 @@ void evaluate(const cli::Arguments& arguments, const EvaluateOptions& options) {
 
 cli::Verb verbs::evaluate() {
   return cli::make_verb<EvaluateOptions>(
-      {.summary = "Computes the loss of a model on a token file.",
-       .synopsis = {"MODEL TOKENS [--sequence-length N] [--json]", "ADAPTER TOKENS [--base MODEL] [--json]"},
+      {.summary = "Computes the loss of a model on a file of tokens, pairs or graphs.",
+       .synopsis = {"MODEL DATA [--sequence-length N] [--json]", "ADAPTER DATA [--base MODEL] [--json]"},
        .operands = {{"MODEL", "a model, or the adapter of one", 1, 1},
-                    {"TOKENS", "a token file made with the model's tokenizer, or a pairs file", 1, 1}}},
+                    {"DATA", "a token or pairs file made with the model's tokenizer, or a graphs file", 1, 1}}},
       heddle::evaluate);
 }
 

@@ -24,16 +24,18 @@ std::string kind_text(formats::FileKind kind) {
   return kind == formats::FileKind::tokens ? "token" : to_text(kind);
 }
 
-// Published parameter counts do not include the head that predicts masked tokens.
+// Published parameter counts do not include the head that predicts masked tokens, nor is that of masked nodes counted.
 void count_parameters(Summary& summary) {
   Index all = 0, head = 0;
   for (const formats::TensorInfo& tensor : *summary.weights) {
     all += tensor.shape.size();
     if (models::is_of_head(tensor.name)) head += tensor.shape.size();
   }
-  const bool is_masked = models::architecture(summary.config->arch()).plays(models::MaskedPredictor::what);
-  summary.parameters = is_masked ? all - head : all;
-  if (is_masked) summary.head_parameters = head;
+  const models::Architecture& about = models::architecture(summary.config->arch());
+  const bool has_head =
+      about.plays(models::MaskedPredictor::what) || (about.plays(models::MaskedNodePredictor::what) && head > 0);
+  summary.parameters = has_head ? all - head : all;
+  if (has_head) summary.head_parameters = head;
 }
 
 Summary start_summary(const formats::InputFile& file) {

@@ -150,7 +150,7 @@ void check_usage_of_texts(const cli::Arguments& arguments, const AttentionOption
 
 bool is_of_graph(const cli::Arguments& arguments) {
   const std::vector<std::string>& words = arguments.operands("TEXT");
-  return !words.empty() && is_graphs_file(words.front());
+  return !words.empty() && formats::is_file_of(words.front(), formats::FileKind::graphs);
 }
 
 int attention_of_graph(const cli::Arguments& arguments, const AttentionOptions& options) {

@@ -1,0 +1,40 @@
+// What models are trained on.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "libcore/data/graphs.hpp"
+#include "libcore/data/pair_source.hpp"
+#include "libcore/data/token_source.hpp"
+
+namespace heddle::training {
+
+#define HEDDLE_DATA(name, source, unit, what, origin) name,
+enum class DataKind {
+#include "libcore/training/data_kinds.def"
+};
+#undef HEDDLE_DATA
+
+// What the list says of a kind.
+struct DataDescription {
+  std::string unit;    // "token": what steps and speed are counted in
+  std::string what;    // "pairs of texts"
+  std::string origin;  // how one comes by it, for those who gave something else
+};
+const DataDescription& description_of(DataKind kind);
+// "tokens"
+std::string units_of(DataKind kind);
+
+// Of one kind, or none; for measurements perhaps of several, of which the objective takes what it is trained on.
+struct TrainingData {
+#define HEDDLE_DATA(name, source, unit, what, origin) const data::source* name = nullptr;
+#include "libcore/training/data_kinds.def"
+#undef HEDDLE_DATA
+
+  bool has(DataKind kind) const;
+  // None unless it is of one kind.
+  std::optional<DataKind> kind() const;
+};
+
+}  // namespace heddle::training
