@@ -209,20 +209,6 @@ HeldOutNumbers hold_out_numbers(const std::vector<Unit>& units, Fraction fractio
   return split;
 }
 
-std::uint64_t key_of_graph(const GraphRecord& record) {
-  ContentKey key;
-  if (!record.group.empty()) return key.add(record.group).value();
-  const Graph& graph = record.graph;
-  key.add(static_cast<std::uint64_t>(graph.nodes));
-  for (const Index row : graph.rows) key.add(static_cast<std::uint64_t>(row));
-  for (const Index source : graph.sources) key.add(static_cast<std::uint64_t>(source));
-  for (const Features* features : {&graph.node_features, &graph.edge_features}) {
-    for (const std::int32_t kind : features->categories) key.add(static_cast<std::uint64_t>(kind));
-    for (const float number : features->numbers) key.add(std::bit_cast<std::uint32_t>(number));
-  }
-  return key.value();
-}
-
 }  // namespace
 
 HeldOutNumbers hold_out_pairs(const PairSource& pairs, Fraction fraction) {
@@ -239,7 +225,10 @@ HeldOutNumbers hold_out_pairs(const PairSource& pairs, Fraction fraction) {
 HeldOutNumbers hold_out_graphs(const GraphSource& graphs, Fraction fraction) {
   std::vector<Unit> units;
   units.reserve(static_cast<std::size_t>(graphs.size()));
-  for (Index i = 0; i < graphs.size(); ++i) units.push_back({.key = key_of_graph(graphs.record(i))});
+  for (Index i = 0; i < graphs.size(); ++i) {
+    const GraphRecord record = graphs.record(i);
+    units.push_back({.key = record.group.empty() ? key_of(record) : ContentKey().add(record.group).value()});
+  }
   return hold_out_numbers(units, fraction, graphs.name(), "graphs", "groups");
 }
 

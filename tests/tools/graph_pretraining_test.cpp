@@ -97,7 +97,9 @@ TEST_CASE("pretrain: a model of graphs learns what neighbours say of masked node
   CHECK(summary["config"]["masked_head"] == true);
   CHECK(summary["head_parameters"] == 16 + 4 * 16 + 4);
   CHECK(summary["history"].contains("nodes"));
-  CHECK(contains(corpus.must("inspect m.h5").out, "head/kinds/0/weight"));
+  const Outcome shown = corpus.must("inspect m.h5");
+  CHECK(contains(shown.out, "head/kinds/0/weight"));
+  CHECK(contains(shown.out, "loss in nats per node: . training, o validation"));
   CHECK(corpus.must("inspect verify m.h5").status == 0);
   CHECK(corpus.leftovers() == 0);
 }
@@ -150,6 +152,8 @@ TEST_CASE("pretrain: graphs where texts are wanted, the reverse, and other bad i
   const Rings corpus;
   const std::string run = "pretrain -q --steps 1 -o m.h5 --train ";
   corpus.refuses(run + "train.h5" + small, 2, "--arch message-passing: reads graphs, and train.h5 holds texts");
+  corpus.refuses(run + "train.txt" + small, 2, "--arch message-passing: reads graphs, and train.txt holds texts");
+  corpus.refuses(run + "none.h5" + small, 1, "none.h5: cannot open");
   corpus.refuses(run + "rings.h5", 2, "rings.h5: holds graphs, and --arch decoder reads texts; give --arch gat or ");
   corpus.refuses(run + "rings.h5 --arch encoder", 2, "rings.h5: holds graphs, and --arch encoder reads texts");
   corpus.refuses(run + "rings.h5,train.h5" + small, 1, "train.h5: is not a graphs file like rings.h5");

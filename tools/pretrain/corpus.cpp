@@ -23,10 +23,6 @@ std::unique_ptr<Corpus> open_corpus(const PretrainOptions& options, const cli::A
   return open_text(options, arguments);
 }
 
-bool trains_on_graphs(const PretrainOptions& options) {
-  return formats::is_file_of(training_files(options.train).front().path, formats::FileKind::graphs);
-}
-
 EvaluationSample Corpus::sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) const {
   return sample_tokens(config, valid_units(), model.tokens().training_length());
 }

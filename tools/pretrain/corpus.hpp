@@ -7,7 +7,7 @@
 
 #include "formats/heddle/model_file.hpp"
 #include "formats/heddle/provenance.hpp"
-#include "libcore/models/config.hpp"
+#include "libcore/models/model.hpp"
 #include "libcore/text/tokenizer.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/cli/arguments.hpp"
@@ -32,8 +32,10 @@ class Corpus {
   virtual void fit(models::ModelConfig& model) const = 0;
   // For dry runs, as sample_tokens().
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) const;
+  // Whether samples differ in size, so that many steps must be simulated to know what they take.
+  virtual bool has_samples_of_any_size() const { return false; }
   // "vocabulary 512, 12,345 training tokens"
-  virtual std::string summary() const = 0;
+  virtual std::string summary(const models::Model& model) const = 0;
   virtual void add_to(formats::Provenance& provenance) const;
 
  protected:
@@ -56,8 +58,6 @@ class Corpus {
 // options that do not suit the kind, and DataError for files that do not go together and for too little data to hold
 // out a part. Precondition: --train names a file.
 std::unique_ptr<Corpus> open_corpus(const PretrainOptions& options, const cli::Arguments& arguments);
-// Whether that kind is graphs.
-bool trains_on_graphs(const PretrainOptions& options);
 
 // Token files, or text.
 std::unique_ptr<Corpus> open_text(const PretrainOptions& options, const cli::Arguments& arguments);

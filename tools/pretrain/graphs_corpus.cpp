@@ -21,7 +21,8 @@ class GraphsCorpus : public Corpus {
   training::TrainingData valid() const override { return {.graphs = valid_graphs()}; }
   void fit(models::ModelConfig& model) const override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig&) const override;
-  std::string summary() const override;
+  bool has_samples_of_any_size() const override { return true; }
+  std::string summary(const models::Model& model) const override;
 
  private:
   const data::GraphSource& train_graphs() const {
@@ -75,7 +76,7 @@ EvaluationSample GraphsCorpus::sample_evaluation(training::TrainingConfig& confi
   return sample_tokens(config, nodes, std::max<Index>(1, (nodes + graphs - 1) / graphs));
 }
 
-std::string GraphsCorpus::summary() const {
+std::string GraphsCorpus::summary(const models::Model&) const {
   const data::GraphSource& graphs = train_graphs();
   return concatenate(grouped(graphs.size()), graphs.size() == 1 ? " training graph of " : " training graphs of ",
                      grouped(data::nodes_in(graphs)), " nodes");

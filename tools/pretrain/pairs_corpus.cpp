@@ -22,8 +22,8 @@ class PairsCorpus : public Corpus {
   void fit(models::ModelConfig& model) const override {
     fit_texts(model, *tokenizer_, source_tokenizer(), files().train.front().path);
   }
-  std::string summary() const override {
-    return concatenate("vocabulary ", tokenizer_->vocab_size(), ", ", grouped(pairs_->train().size()),
+  std::string summary(const models::Model& model) const override {
+    return concatenate("vocabulary ", model.tokens().vocab_size(), ", ", grouped(pairs_->train().size()),
                        " training pairs");
   }
 

@@ -50,9 +50,8 @@ Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& a
     valid_ = open_valid(options.valid);
   } else {
     // Before text is encoded, for which there may be no tokenizer.
-    if (options.control.resume.empty() && !trains_on_graphs(options)) {
-      check_reads_texts(described_model(options.model, {}), training_files(options.train).front().path);
-    }
+    const std::string first = training_files(options.train).front().path;
+    if (options.control.resume.empty() && is_text(first)) check_reads_texts(described_model(options.model, {}), first);
     corpus_ = open_corpus(options, arguments);
   }
 }
@@ -113,7 +112,7 @@ void Pretraining::begin(const RunSpec& spec, const training::TrainingConfig& con
 }
 
 std::string Pretraining::summary() const {
-  return concatenate(grouped(model_->parameters().count()), " parameters, ", corpus_->summary());
+  return concatenate(grouped(model_->parameters().count()), " parameters, ", corpus_->summary(*model_));
 }
 
 void Pretraining::save(const std::string& path, const SavedRun& run) const {
@@ -156,6 +155,10 @@ Trial Pretraining::trial(const RunSpec& spec, const training::TrainingConfig& co
   std::shared_ptr<models::Model> model = models::make_model(spec.model, 0);
   auto objective = make_objective(*model, spec, config);
   return {std::move(model), std::move(objective)};
+}
+
+void Pretraining::describe(DryRun& run) const {
+  if (corpus_ && corpus_->has_samples_of_any_size()) run.steps_to_simulate = 200;
 }
 
 EvaluationSample Pretraining::sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) {

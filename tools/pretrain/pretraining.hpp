@@ -33,6 +33,7 @@ class Pretraining : public Trainee {
   std::string first_note(Index steps) const override;
   Trial trial(const RunSpec& spec, const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
+  void describe(DryRun& run) const override;
 
  private:
   std::unique_ptr<training::Objective> make_objective(models::Model& model, const RunSpec& spec,

@@ -23,7 +23,7 @@ class TextCorpus : public Corpus {
   void fit(models::ModelConfig& model) const override {
     fit_texts(model, *tokenizer_, nullptr, files().train.front().path);
   }
-  std::string summary() const override;
+  std::string summary(const models::Model& model) const override;
   void add_to(formats::Provenance& provenance) const override;
 
  private:
@@ -71,9 +71,9 @@ std::unique_ptr<data::TokenSource> TextCorpus::open(const std::string& path, con
   return tokens;
 }
 
-std::string TextCorpus::summary() const {
+std::string TextCorpus::summary(const models::Model& model) const {
   const Index tokens = tokens_->train().size();
-  return concatenate("vocabulary ", tokenizer_->vocab_size(), ", ", grouped(tokens),
+  return concatenate("vocabulary ", model.tokens().vocab_size(), ", ", grouped(tokens),
                      tokens == 1 ? " training token" : " training tokens");
 }
 

@@ -103,7 +103,7 @@ void write_tsv(const std::vector<NamedHistory>& histories, const std::string& pa
 std::vector<std::string> row_of(const Run& run) {
   const auto loss = [](const CurvePoint& point) { return format_fixed(point.loss, 4); };
   const auto step = [](const CurvePoint& point) { return step_text(point.step); };
-  const auto& [train, valid] = run.curves;
+  const Curve &train = run.curves.train, &valid = run.curves.valid;
   std::vector<std::string> row{printable(run.name), step(train.empty() ? valid.back() : train.back()),
                                train.empty() ? "" : loss(train.back())};
   if (valid.empty()) {

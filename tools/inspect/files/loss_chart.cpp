@@ -95,6 +95,7 @@ class LossPlot {
 LossCurves all_points(const std::vector<Run>& runs) {
   LossCurves all;
   for (const Run& run : runs) {
+    all.unit = run.curves.unit;
     all.train.insert(all.train.end(), run.curves.train.begin(), run.curves.train.end());
     all.valid.insert(all.valid.end(), run.curves.valid.begin(), run.curves.valid.end());
   }
@@ -125,7 +126,7 @@ void save_loss_chart(const std::string& path, const std::vector<Run>& runs) {
   draw(plot, runs, all);
   plot.text({plot_left, title_line}, one ? runs.front().name : concatenate("loss of ", runs.size(), " runs"));
   plot.text({(plot_left + plot_right) / 2, chart_height - 10}, "step", Anchor::middle);
-  plot.text({8, plot_top - 10}, "nats per token");
+  plot.text({8, plot_top - 10}, "nats per " + all.unit);
   plot.picture().save();
 }
 

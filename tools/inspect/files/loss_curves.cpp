@@ -64,7 +64,8 @@ Curve curve_of(const formats::History& history, std::string_view column) {
 }
 
 LossCurves loss_curves(const formats::History& history) {
-  return {curve_of(history, "loss"), curve_of(history, "valid_loss")};
+  const bool are_graphs = history.find("nodes") != nullptr;
+  return {curve_of(history, "loss"), curve_of(history, "valid_loss"), are_graphs ? "node" : "token"};
 }
 
 Extent extent_of(const LossCurves& curves) {
@@ -115,8 +116,8 @@ std::string terminal_chart(const LossCurves& curves) {
   for (const CurvePoint& point : joined(thinned(curves.train, chart_columns), extent)) mark(point, '.');
   for (const CurvePoint& point : thinned(curves.valid, chart_columns)) mark(point, 'o');
 
-  std::string text =
-      "loss in nats per token: . training" + std::string(curves.valid.empty() ? "" : ", o validation") + "\n";
+  std::string text = "loss in nats per " + curves.unit + ": . training";
+  text += curves.valid.empty() ? "\n" : ", o validation\n";
   const std::string blank(label(0).size(), ' ');
   for (Index row = 0; row < chart_rows; ++row) {
     const double middle = std::lerp(extent.high, extent.low, (static_cast<double>(row) + 0.5) / chart_rows);

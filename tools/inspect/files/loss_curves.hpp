@@ -16,6 +16,7 @@ using Curve = std::vector<CurvePoint>;
 
 struct LossCurves {
   Curve train, valid;
+  std::string unit = "token";  // what the losses are per, of graphs "node"
   bool empty() const { return train.empty() && valid.empty(); }
 };
 

@@ -350,7 +350,8 @@
     all.disabled = state.from === '' && state.to === '';
     if (details.open) drawRows();
     for (const node of lossOnly) node.hidden = state.measure !== 'loss';
-    unit.textContent = state.measure.endsWith('loss') ? 'nats per token' : titleOf(state.measure);
+    const per = columns.includes('nodes') ? 'node' : 'token';
+    unit.textContent = state.measure.endsWith('loss') ? `nats per ${per}` : titleOf(state.measure);
     writeHash({
       ...state,
       measure: hasLoss && state.measure === 'loss' ? null : state.measure,
