@@ -117,6 +117,10 @@ TEST_CASE("pretrain: every architecture of graphs, with and without the objectiv
     const json dry = parse_json(corpus.must(run + " --steps 4 --dry-run --json").out);
     CHECK(dry["parameters"] == parse_json(corpus.must("inspect a.h5 --json").out)["parameters"].get<long>() +
                                    parse_json(corpus.must("inspect a.h5 --json").out)["head_parameters"].get<long>());
+    if (arch != "message-passing") {
+      const json maps = parse_json(corpus.must("inspect attention a.h5 rings.h5 --graph 2 --json").out);
+      CHECK(maps["graph"]["number"] == 2);
+    }
     corpus.must("rm a.h5 b.h5 c.h5");
   }
 }

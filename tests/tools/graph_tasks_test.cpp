@@ -192,6 +192,23 @@ TEST_CASE("graphs: several labels are learned at once, those that are known") {
   CHECK(lines_in(bag.err) == 1);
 }
 
+TEST_CASE("graphs: classes that are numbers are learned as numbers where that is asked for") {
+  const Labelled corpus;
+  const formats::GraphsFile named([&] {
+    write_graphs(corpus.path("kinds.h5"), Learns::kind, 60, 1);
+    return corpus.path("kinds.h5");
+  }());
+  formats::GraphsFileWriter writer(corpus.path("counts.h5"), named.schema(),
+                                   {data::GraphLevel::graph, {{"count", {"1", "3"}}}});
+  for (Index g = 0; g < named.size(); ++g) writer.append(named.record(g));
+  writer.commit(formats::start_provenance("a test"));
+  corpus.must(gat + "--train counts.h5 --task regress --epochs 60 -o m.h5");
+  CHECK(corpus.evaluated("classify m.h5 counts.h5")["rmse"].get<double>() < 0.3);
+  for (const std::string& line : lines_of(corpus.must("classify m.h5 counts.h5").out)) {
+    CHECK(std::abs(std::stod(line) - 2) < 2);
+  }
+}
+
 TEST_CASE("graphs: where a file splits its nodes, training, validation and evaluation read a side each") {
   const Labelled corpus;
   write_graphs(corpus.path("whole.h5"), Learns::degree, 100, 1);

@@ -92,7 +92,7 @@ TEST_CASE("inspect: a word that is almost a verb, and options that moved, are an
       {"help nonsense", "inspect: 'nonsense' is not a verb (inspect --help lists the verbs)\n"},
       {"a.h5 --diff b.h5", "inspect: --diff is a verb now: inspect diff A B [--json]\n"},
       {"--verify a.h5", "inspect: --verify is a verb now: inspect verify FILE... [--json|--jsonl]\n"},
-      {"a.h5 --evaluate b.h5", "inspect: --evaluate is a verb now: inspect evaluate MODEL TOKENS "},
+      {"a.h5 --evaluate b.h5", "inspect: --evaluate is a verb now: inspect evaluate MODEL DATA "},
       {"a.h5 -o x.svg",
        "inspect: inspect show has no option -o, but inspect history, tokens, surprise, embed, neighbours, senses, "
        "attention, align, positions, kernels, cost have it\n"},

@@ -1,6 +1,7 @@
 #include "tools/tasks/graph_data.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "formats/heddle/graphs_file.hpp"
@@ -62,6 +63,12 @@ Task task_of(const data::GraphTargets& targets, const std::string& path, const s
                     to_text(targets.level), "s, which no task learns; classes of nodes and edges are learned");
   if (targets.level != data::GraphLevel::graph) return Task::label;
   return is_class ? Task::classify : Task::regress;
+}
+
+bool is_number(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(number);
 }
 
 std::string label_text(const data::TargetColumn& column, double value) {
@@ -165,10 +172,13 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
   const data::GraphLevel level = input.level.value_or(targets.level);
   std::vector<std::size_t> columns;
   if (has_gold) {
-    columns =
-        chosen_columns(targets, path, input.columns.empty() ? input.labelled.columns.label : join(input.columns, ","));
+    columns = input.columns.empty() ? chosen_columns(targets, path, input.labelled.columns.label)
+                                    : columns_with(input.columns, targets, path);
     const Task task = task_of(targets, path, columns);
-    check<UsageError>(task == input.task, path, ": has labels for --task ", to_text(task), ", not for ",
+    // Few whole numbers are classes in the file, and may be meant as numbers.
+    const bool are_numbers = task == Task::classify && input.task == Task::regress &&
+                             std::ranges::all_of(targets.columns[columns.front()].classes, is_number);
+    check<UsageError>(task == input.task || are_numbers, path, ": has labels for --task ", to_text(task), ", not for ",
                       to_text(input.task));
     check<UsageError>(targets.level == level, path, ": has labels of ", to_text(targets.level), "s, not of ",
                       to_text(level), "s");

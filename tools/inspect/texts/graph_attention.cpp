@@ -151,8 +151,8 @@ Json graph_json(const GivenGraph& graph) {
 }
 
 int show_attention(const GraphQuestion& question, const cli::Arguments& arguments) {
-  const auto loaded = load_graph_model<models::EdgeAttentionMaps>(question.model, question.base, "inspect attention");
-  const auto& model = *loaded.model->body().as<models::EdgeAttentionMaps>();
+  const auto body = load_graph_body<models::EdgeAttentionMaps>(question.model, question.base, "inspect attention");
+  const auto& model = *body->as<models::EdgeAttentionMaps>();
   const GivenGraph graph = read_graph(question.file, question.graph, model.features());
   const AttentionReport report = read_graph_attention(model, graph, question);
   const std::string& path = question.output;

@@ -1,6 +1,7 @@
 // A graph that inspect attention looks at, with the model that reads it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,19 @@ formats::LoadedTask load_graph_model(const std::string& path, const std::string&
   formats::LoadedTask loaded = formats::load_task(path, base);
   models::require<Role>(loaded.model->body(), user, path);
   return loaded;
+}
+
+// The model alone, which may have no task.
+template <class Role>
+std::shared_ptr<const models::Model> load_graph_body(const std::string& path, const std::string& base,
+                                                     const std::string& user) {
+  if (base.empty() && formats::kind_of(path) == formats::FileKind::model) {
+    const formats::ModelFile file(path);
+    models::require<Role>(*models::outline_of(formats::checked_config(file)), user, path);
+    return formats::load_weights(file);
+  }
+  const auto loaded = std::make_shared<const formats::LoadedTask>(load_graph_model<Role>(path, base, user));
+  return {loaded, &loaded->model->body()};
 }
 
 }  // namespace heddle
