@@ -242,6 +242,9 @@ class TablesReader {
   void read_edges(const TableLabels& labels) {
     const Index source = edges_.needed("source"), target = edges_.needed("target");
     const std::optional<Index> graph = graph_column_ ? std::optional(edges_.needed("graph")) : std::nullopt;
+    check<DataError>(
+        !edges_.table().find("split"), edges_.table().file(),
+        ":1: has a column 'split', which tables of nodes and of graphs may have; convert --split divides edges");
     const TableFeatures features(edges_, {"source", "target", "graph"}, labels, tables_.categories, schema_.edges);
     std::vector<std::vector<data::ListedEdge>> lists(records_.size());
     std::vector<std::vector<std::size_t>> rows(records_.size());

@@ -1,4 +1,7 @@
 // Graphs files in finetune and classify.
+#include <cmath>
+#include <set>
+
 #include "formats/heddle/graphs_file.hpp"
 #include "libcore/base/random.hpp"
 #include "support/json.hpp"
@@ -131,7 +134,9 @@ TEST_CASE("graphs: classes of edges are learned, and an edge without a direction
   const Outcome run = corpus.run(learn + " --valid test.h5");
   CHECK(run.status == 0);
   CHECK_FALSE(contains(run.err, "running numbers"));
-  CHECK(corpus.evaluated("classify m.h5 test.h5")["macro_f1"].get<double>() > 0.95);
+  const json result = corpus.evaluated("classify m.h5 test.h5");
+  CHECK(result["macro_f1"].get<double>() > 0.95);
+  CHECK(result["roc_auc"].get<double>() > 0.95);
   const json first = parse_json(lines_of(corpus.must("classify m.h5 test.h5 --jsonl").out).front());
   const formats::GraphsFile file(corpus.path("test.h5"));
   CHECK(static_cast<Index>(first["edges"].size()) == file.record(0).graph.edges() / 2);
@@ -180,6 +185,13 @@ TEST_CASE("graphs: several labels are learned at once, those that are known") {
   const Outcome report = corpus.run("classify m.h5 test.h5 --evaluate -o p.tsv");
   CHECK(contains(report.out, "\nroc_auc"));
   CHECK(lines_in(read_file(corpus.path("p.tsv"))) == 1 + 2 * 30 + 60);
+  CHECK(lines_of(read_file(corpus.path("p.tsv"))).front() == "graph\tword\tgold\tpredicted\tprobability");
+  // In another order they are other labels, and a file in which one has a single value is evaluated like others.
+  corpus.must(gat + "--train train.h5 --label-column chord,double --epochs 1 -o turned.h5");
+  const Outcome mixed = corpus.run("classify m.h5,turned.h5 test.h5");
+  CHECK(mixed.status == 1);
+  CHECK(contains(mixed.err, "turned.h5: answers for the labels chord, double, and m.h5 for the labels double, chord"));
+  CHECK(contains(corpus.run(gat + "--train train.h5 --label-column chord,chord -o x.h5").err, "is named twice"));
   // One of them alone is a class as ever, and so is each of an ensemble's.
   corpus.must(gat + "--train train.h5 --label-column chord --epochs 1 -o one.h5");
   CHECK(contains(corpus.must("inspect one.h5").out, "classify"));
@@ -190,6 +202,85 @@ TEST_CASE("graphs: several labels are learned at once, those that are known") {
   CHECK(bag.status != 0);
   CHECK(contains(bag.err, "--label-column"));
   CHECK(lines_in(bag.err) == 1);
+}
+
+TEST_CASE("graphs: a split of edges has both ways of an edge in one part") {
+  const Labelled corpus;
+  data::GraphSchema schema;
+  schema.nodes.categories = {{"element", {"C"}}};
+  {
+    formats::GraphsFileWriter writer(corpus.path("one.h5"), schema,
+                                     {data::GraphLevel::edge, {{"strong", {"no", "yes"}}}});
+    data::GraphRecord record;
+    record.graph.nodes = 120;
+    record.graph.node_features.categories.assign(120, 1);
+    std::vector<data::ListedEdge> edges;
+    for (Index i = 0; i < 120; ++i) {
+      edges.push_back({i, (i + 1) % 120});
+      edges.push_back({(i + 1) % 120, i});
+    }
+    data::set_edges(record.graph, edges);
+    for (Index target = 0; target < 120; ++target) {
+      for (Index e = 2 * target; e < 2 * target + 2; ++e) {
+        const Index low = std::min(target, record.graph.sources[static_cast<std::size_t>(e)]);
+        record.targets.push_back(low % 3 == 0 ? 1 : 0);
+      }
+    }
+    writer.append(record);
+    writer.commit(formats::start_provenance("a test"));
+  }
+  corpus.must("convert -q one.h5 --split 60,20,20 -o parts");
+  Index all = 0;
+  for (const std::string part : {"train", "valid", "test"}) {
+    const data::GraphRecord record = formats::GraphsFile(corpus.path("parts/" + part + ".h5")).record(0);
+    std::set<std::pair<Index, Index>> known;
+    for (Index target = 0; target < 120; ++target) {
+      for (Index e = 2 * target; e < 2 * target + 2; ++e) {
+        if (std::isnan(record.targets[static_cast<std::size_t>(e)])) continue;
+        known.emplace(record.graph.sources[static_cast<std::size_t>(e)], target);
+      }
+    }
+    for (const auto& [source, target] : known) CHECK(known.contains({target, source}));
+    all += static_cast<Index>(known.size());
+  }
+  CHECK(all == 240);
+}
+
+TEST_CASE("graphs: texts beside graphs are refused, and numbers of other files are found by their names") {
+  const Labelled corpus;
+  write_graphs(corpus.path("train.h5"), Learns::kind, 40, 1);
+  for (const std::string files :
+       {"--train train.h5,texts.tsv", "--train texts.tsv,train.h5", "--train train.h5 --valid texts.tsv"}) {
+    CAPTURE(files);
+    const Outcome run = corpus.run("finetune --arch bag --task classify " + files + " -o x.h5");
+    CHECK(run.status == 1);
+    CHECK(contains(run.err, "holds"));
+    CHECK(lines_in(run.err) == 1);
+  }
+  const auto write_numbers = [&](const std::string& name, const std::vector<std::string>& columns) {
+    data::GraphSchema schema;
+    for (const std::string& column : columns) schema.nodes.numbers.push_back({column, 0, 1});
+    formats::GraphsFileWriter writer(corpus.path(name), schema, {data::GraphLevel::graph, {{"active", {"no", "yes"}}}});
+    for (Index g = 0; g < 20; ++g) {
+      data::GraphRecord record;
+      record.graph.nodes = 1;
+      record.graph.rows = {0, 0};
+      for (const std::string& column : columns) {
+        record.graph.node_features.numbers.push_back(static_cast<float>(column == "mass" ? 1000 + g : g % 2));
+      }
+      record.targets = {static_cast<double>(g % 2)};
+      writer.append(record);
+    }
+    writer.commit(formats::start_provenance("a test"));
+  };
+  write_numbers("one.h5", {"mass", "charge"});
+  write_numbers("two.h5", {"charge", "mass"});
+  corpus.must(gat + "--train one.h5 --epochs 1 -o one-model.h5");
+  corpus.must(gat + "--train one.h5,two.h5 --epochs 1 -o both-model.h5");
+  const auto features = [&](const std::string& model) {
+    return parse_json(corpus.must("inspect " + model + " --json").out)["config"]["features"];
+  };
+  CHECK(features("one-model.h5") == features("both-model.h5"));
 }
 
 TEST_CASE("graphs: classes that are numbers are learned as numbers where that is asked for") {

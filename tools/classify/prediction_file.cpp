@@ -77,10 +77,11 @@ void write_sentences(Rows& rows, const TaskData& data, const data::LabelSet& lab
     const data::TaggedSentence& sentence = data.sentences[s];
     const std::vector<std::optional<Index>> tags = predicted_tags(guesses.tags[s], labels);
     Json whole{{"words", Json::array()}, {"gold", Json::array()}};
+    if (data.graphs != nullptr) whole["graph"] = sentence.lines.front();
     for (std::size_t w = 0; w < tags.size(); ++w) {
       const Json word = word_row(sentence.words[w], sentence.tags[w], tags[w], guesses.tags[s][w], labels);
       if (options.format == PredictionFormat::tsv) {
-        Json row{{"sentence", s + 1}};
+        Json row = data.graphs != nullptr ? Json{{"graph", sentence.lines[w]}} : Json{{"sentence", s + 1}};
         row.update(word);
         rows.add(row);
         continue;

@@ -115,7 +115,9 @@ void write_parts(std::ostream& out, const TaskData& data, const data::LabelSet& 
           << guess.probability << "\n";
     }
     if (options.jsonl)
-      out << json_line({{"graph", graph.lines.front()}, {to_text(data.level) + "s", graph.words}, {"labels", names}})
+      out << json_line({{"graph", graph.lines.front()},
+                        {data.columns.empty() ? to_text(data.level) + "s" : "names", graph.words},
+                        {"labels", names}})
           << "\n";
   }
 }

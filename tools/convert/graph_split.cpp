@@ -108,7 +108,8 @@ std::vector<data::Unit> units_of_items(const formats::GraphsFile& file, bool by_
     if (std::none_of(first, first + static_cast<std::ptrdiff_t>(columns), is_known)) continue;
     std::uint64_t key = item;
     if (are_edges && !file.schema().is_directed) {
-      const auto [low, high] = std::minmax(graph.sources[item], static_cast<Index>(target));
+      const Index source = graph.sources[item], node = static_cast<Index>(target);
+      const Index low = std::min(source, node), high = std::max(source, node);
       key = data::ContentKey().add(static_cast<std::uint64_t>(low)).add(static_cast<std::uint64_t>(high)).value();
     }
     units.push_back({.key = key, .label = by_class ? static_cast<Index>(*first) + 1 : 0});

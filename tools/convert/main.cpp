@@ -102,6 +102,8 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
   check<UsageError>(options.dtype == WeightType::keep, "--merge makes a model file; give it to convert --dtype");
   const formats::ModelFile adapter(input, formats::FileKind::adapter);
   const formats::LoadedTask loaded = formats::load_to_merge(input, options.base);
+  check<DataError>(loaded.tokenizer.has_value(), input, ": adapts a model of graphs, which --merge is not for; ",
+                   "classify and inspect attention read it beside its base");
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_input(provenance, "adapter", input);
   formats::SavedTask saved{*loaded.model, &loaded.tokenizer->model(), adapter.history(), provenance};

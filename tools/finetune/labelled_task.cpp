@@ -30,6 +30,12 @@ TaskInput validation_input(TaskInput input) {
   return input;
 }
 
+void check_is_like(const TaskData& first, const TaskData& other) {
+  check<DataError>((first.graphs == nullptr) == (other.graphs == nullptr), other.file, ": holds ",
+                   other.graphs == nullptr ? "texts" : "graphs", ", and ", first.file, " holds ",
+                   first.graphs == nullptr ? "texts" : "graphs");
+}
+
 // What is read must have labels like those of the first file.
 void like(const TaskData& first, TaskInput& input) {
   if (first.graphs == nullptr) return;
@@ -43,6 +49,7 @@ std::vector<TaskData> read_training_files(const std::vector<std::string>& words,
   for (const auto& [path, weight] : training_files(words)) {
     check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
     files.push_back(read_task_data(path, input, arguments));
+    check_is_like(files.front(), files.back());
     like(files.front(), input);
   }
   return files;
@@ -133,6 +140,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (!valid.file.empty()) {
     valid_files_.push_back(read_task_data(valid.file, validation_input(input), arguments));
     if (!spec.model.reads_tokens()) check_are_graphs(valid_files_, spec.model.arch());
+    check_is_like(files.front(), valid_files_.back());
   }
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);

@@ -73,7 +73,8 @@ void warn_of_slips(const TaskData& data, const Ensemble& models, const std::stri
   if (const auto warning = unknown_labels_warning(data, task, models.labels())) arguments.warn(*warning);
   if (const auto warning = one_label_warning(data, task, models.labels())) arguments.warn(*warning);
   if (const auto warning = small_validation_warning(data, task)) arguments.warn(*warning);
-  if (const auto warning = training_data_warning(models, data, path)) arguments.warn(*warning);
+  if (const auto warning = training_data_warning(models, data, data.side == data::SplitSide::none ? path : ""))
+    arguments.warn(*warning);
 }
 
 }  // namespace

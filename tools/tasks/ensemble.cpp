@@ -55,6 +55,11 @@ std::vector<ClassPredictions> words_of(const std::vector<TaskAnswers>& answers, 
   return words;
 }
 
+// "nodes", "the labels a, b": what a model of graphs answers for.
+std::string subject_of(const models::TaskConfig& task) {
+  return task.columns.empty() ? to_text(task.level) + "s" : "the labels " + join(task.columns);
+}
+
 // The same for texts.
 std::vector<ClassPredictions> texts_of(const std::vector<TaskAnswers>& answers, const TaskData& data,
                                        const data::LabelSet& labels, std::vector<Index>& gold) {
@@ -110,6 +115,8 @@ void Ensemble::check_alike(const std::string& path, const models::TaskConfig& ow
   const std::string& first = like_->path(0);
   check<DataError>(own.task == task.task && own.two_texts == task.two_texts, path, ": is for the task ",
                    to_text(own.task), ", and ", first, " for ", to_text(task.task), "; models of one task are needed");
+  check<DataError>(own.level == task.level && own.columns == task.columns, path, ": answers for ", subject_of(own),
+                   ", and ", first, " for ", subject_of(task), "; models of the same answers are needed");
   check<DataError>(answer_of(own.task) != Answer::span || members_.empty(), path,
                    ": finds answers in texts; models are pooled for classes, numbers and tags");
   const bool all_known =

@@ -143,6 +143,7 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
     check<NumericError>(std::isfinite(value), "the ", name,
                         " of the predictions is not finite: the model has diverged");
     judgement.metrics.push_back({name, value});
+    if (!judgement.json.contains(name)) judgement.json[name] = value;
     judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + rounded(value) + "\n";
   }
   if (!how.intervals) return;
@@ -245,17 +246,18 @@ std::vector<Measure> class_measures(const Predictions& predictions) {
   return measures;
 }
 
-// Of graphs that have several labels of two classes: how well each is ranked, on average over those that have both.
+// Of graphs whose nodes or edges have two classes, how well these are ranked; of several labels, how well each is, on
+// average over those that have both.
 class ColumnRanks {
  public:
   ColumnRanks(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses)
-      : columns_(data.columns.size()), examples_(data.sentences.size()) {
+      : columns_(std::max<std::size_t>(1, data.columns.size())), examples_(data.sentences.size()) {
     for (std::size_t s = 0; s < examples_.size(); ++s) {
       const std::vector<Index> gold = data::tag_ids(data.sentences[s], labels, data.file);
       for (std::size_t w = 0; w < gold.size(); ++w) {
         const Guess& guess = *guesses.tags[s][w];
         const double second = guess.label == 1 ? guess.probability : 1 - guess.probability;
-        examples_[s].push_back({data.sentences[s].parts[w], {second, gold[w] == 1}});
+        examples_[s].push_back({data.columns.empty() ? 0 : data.sentences[s].parts[w], {second, gold[w] == 1}});
       }
     }
   }
@@ -286,9 +288,10 @@ class ColumnRanks {
   std::vector<std::vector<std::pair<Index, metrics::RankedExample>>> examples_;  // of each graph, with their columns
 };
 
-// The first measures of the model, and of the baseline if there is one, are these; those of the classes follow.
-struct FirstMeasures {
+// Further measures of the model, and of the baseline if there is one, before or after those of the classes.
+struct MoreMeasures {
   std::vector<Measure> model{}, baseline{};
+  bool are_first = false;
 };
 
 std::vector<Measure> joined(std::vector<Measure> first, const std::vector<Measure>& more) {
@@ -298,23 +301,26 @@ std::vector<Measure> joined(std::vector<Measure> first, const std::vector<Measur
 
 // The baseline's predictions are null if there is none.
 Judgement judge_classes(const Predictions& predictions, const std::optional<Predictions>& of_baseline,
-                        const data::LabelSet& labels, const Judge& how, const FirstMeasures& first = {}) {
+                        const data::LabelSet& labels, const Judge& how, const MoreMeasures& more = {}) {
   const metrics::ClassificationReport report = metrics::report(predictions.confusion(), labels.names());
   Judgement judgement;
   judgement.json = formats::to_json(report);
   judgement.text = scores_table(report.classes.entries) + "\n";
   if (labels.size() <= 12) judgement.text += confusion_table(report) + "\n";
-  add_measures(judgement, joined(first.model, class_measures(predictions)), predictions.groups(), how,
-               of_baseline ? joined(first.baseline, class_measures(*of_baseline)) : std::vector<Measure>());
+  const auto all = [&](const Predictions& of, const std::vector<Measure>& with) {
+    return more.are_first ? joined(with, class_measures(of)) : joined(class_measures(of), with);
+  };
+  add_measures(judgement, all(predictions, more.model), predictions.groups(), how,
+               of_baseline ? all(*of_baseline, more.baseline) : std::vector<Measure>());
   return judgement;
 }
 
-Judgement judge_columns(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
-                        const std::optional<Predictions>& of_baseline, const Judge& how) {
+Judgement judge_ranked_parts(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
+                             const std::optional<Predictions>& of_baseline, const Judge& how) {
   const ColumnRanks ranks(data, labels, guesses);
   const ColumnRanks of_constant(data, labels, of_baseline ? how.baseline->guesses : guesses);
   return judge_classes(tag_predictions(data, labels, guesses), of_baseline, labels, how,
-                       {ranks.measures(), of_constant.measures()});
+                       {ranks.measures(), of_constant.measures(), !data.columns.empty()});
 }
 
 // Of each sentence.
@@ -480,11 +486,10 @@ Judgement judge(const TaskData& data, const models::TaskConfig& task, const data
     return predictions(data, labels, how.baseline->guesses);
   };
   if (answered_by(task.task) == models::Answered::parts) {
-    if (const auto mark = metrics::mark_of_entities(of_model.names())) {
-      return judge_entities(data, labels, guesses, *mark, how);
-    }
-    if (!data.columns.empty() && labels.size() == 2) {
-      return judge_columns(data, labels, guesses, of_baseline(tag_predictions), how);
+    const auto mark = metrics::mark_of_entities(of_model.names());
+    if (mark && data.graphs == nullptr) return judge_entities(data, labels, guesses, *mark, how);
+    if (data.graphs != nullptr && labels.size() == 2) {
+      return judge_ranked_parts(data, labels, guesses, of_baseline(tag_predictions), how);
     }
     return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
   }

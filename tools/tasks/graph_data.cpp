@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <set>
 
 #include "formats/heddle/graphs_file.hpp"
 #include "libcore/base/strings.hpp"
@@ -17,11 +18,17 @@ using models::Answer;
 using models::Answered;
 using models::Task;
 
-// Whether graphs have several labels, all of the same classes, that can be learned at once.
+// Whether graphs have several labels that can be learned at once: one of them has all classes that any has.
 bool are_alike(const data::GraphTargets& targets, const std::vector<std::size_t>& columns) {
-  const std::vector<std::string>& classes = targets.columns[columns.front()].classes;
-  const auto is_like_first = [&](std::size_t column) { return targets.columns[column].classes == classes; };
-  return targets.level == data::GraphLevel::graph && !classes.empty() && std::ranges::all_of(columns, is_like_first);
+  std::set<std::string> all;
+  std::size_t most = 0;
+  for (const std::size_t column : columns) {
+    const std::vector<std::string>& classes = targets.columns[column].classes;
+    if (classes.empty()) return false;
+    all.insert(classes.begin(), classes.end());
+    most = std::max(most, classes.size());
+  }
+  return targets.level == data::GraphLevel::graph && all.size() == most;
 }
 
 std::vector<std::string> names_of(const data::GraphTargets& targets) {
@@ -38,11 +45,10 @@ std::vector<std::size_t> columns_with(const std::vector<std::string>& names, con
   for (const std::string& name : names) {
     const auto found = std::ranges::find(all, name);
     check<UsageError>(found != all.end(), "--label-column ", name, ": ", path, " has the labels ", join(all));
-    columns.push_back(static_cast<std::size_t>(found - all.begin()));
+    const auto column = static_cast<std::size_t>(found - all.begin());
+    check<UsageError>(std::ranges::count(columns, column) == 0, "--label-column ", name, ": is named twice");
+    columns.push_back(column);
   }
-  check<UsageError>(columns.size() == 1 || are_alike(targets, columns), path, ": has the labels ", join(all),
-                    "; choose one with --label-column; several are learned at once where all are of graphs, with the "
-                    "same classes");
   return columns;
 }
 
@@ -51,9 +57,15 @@ std::vector<std::size_t> chosen_columns(const data::GraphTargets& targets, const
                                         const std::string& words) {
   check<DataError>(!targets.columns.empty(), path, ": has no labels; make it with convert --label-column NAME");
   const std::vector<std::string> all = names_of(targets);
-  if (words.empty()) return columns_with(all, targets, path);
   const bool is_one = std::ranges::find(all, words) != all.end();  // a name may have a comma
-  return columns_with(is_one ? std::vector{words} : split(words, ','), targets, path);
+  const std::vector<std::size_t> columns = columns_with(words.empty() ? all
+                                                        : is_one      ? std::vector{words}
+                                                                      : split(words, ','),
+                                                        targets, path);
+  check<UsageError>(columns.size() == 1 || are_alike(targets, columns), path, ": has the labels ", join(all),
+                    "; choose one with --label-column; several are learned at once where all are of graphs, with the "
+                    "same classes");
+  return columns;
 }
 
 Task task_of(const data::GraphTargets& targets, const std::string& path, const std::vector<std::size_t>& columns) {
@@ -75,6 +87,17 @@ std::string label_text(const data::TargetColumn& column, double value) {
   return column.classes.empty() ? format(value) : column.classes[static_cast<std::size_t>(value)];
 }
 
+// A word that is the same in every file, whatever the case and the signs in the kind's name.
+std::string word_of_kind(const data::CategoryColumn& column, std::int32_t kind) {
+  std::string word = "n";
+  if (kind == 0) return word;
+  for (const char c : column.kinds[static_cast<std::size_t>(kind) - 1]) {
+    word += "0123456789abcdef"[static_cast<unsigned char>(c) >> 4];
+    word += "0123456789abcdef"[static_cast<unsigned char>(c) & 15];
+  }
+  return word;
+}
+
 // The parts of a graph as words: its fragments where there are any, else the kinds of its nodes.
 std::string words_of(const data::GraphRecord& record, const data::GraphSchema& schema) {
   std::vector<std::string> words;
@@ -82,7 +105,7 @@ std::string words_of(const data::GraphRecord& record, const data::GraphSchema& s
   const std::size_t columns = schema.nodes.categories.size();
   const std::vector<std::int32_t>& kinds = record.graph.node_features.categories;
   for (std::size_t i = 0; record.fragments.empty() && i < kinds.size(); i += columns) {
-    words.push_back("n" + std::to_string(kinds[i]));  // of the first column
+    words.push_back(word_of_kind(schema.nodes.categories.front(), kinds[i]));
   }
   return words.empty() ? "graph" : join(words, " ");
 }
@@ -175,11 +198,16 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
     columns = input.columns.empty() ? chosen_columns(targets, path, input.labelled.columns.label)
                                     : columns_with(input.columns, targets, path);
     const Task task = task_of(targets, path, columns);
-    // Few whole numbers are classes in the file, and may be meant as numbers.
-    const bool are_numbers = task == Task::classify && input.task == Task::regress &&
-                             std::ranges::all_of(targets.columns[columns.front()].classes, is_number);
+    // Few whole numbers are classes in a file, many are numbers, and either may be meant.
+    const bool are_numbers =
+        (task == Task::classify && input.task == Task::regress &&
+         std::ranges::all_of(targets.columns[columns.front()].classes, is_number)) ||
+        (task == Task::regress && input.task == Task::classify && targets.level == data::GraphLevel::graph);
+    const std::string advice = targets.columns.size() > 1 && columns.size() > 1
+                                   ? "; choose one of " + join(names_of(targets)) + " with --label-column"
+                                   : "";
     check<UsageError>(task == input.task || are_numbers, path, ": has labels for --task ", to_text(task), ", not for ",
-                      to_text(input.task));
+                      to_text(input.task), advice);
     check<UsageError>(targets.level == level, path, ": has labels of ", to_text(targets.level), "s, not of ",
                       to_text(level), "s");
   }
@@ -273,8 +301,9 @@ data::GraphSchema measured_features(const std::vector<TaskData>& files) {
   Moments nodes(schema.nodes.numbers.size()), edges(schema.edges.numbers.size());
   if (schema.nodes.numbers.empty() && schema.edges.numbers.empty()) return schema;
   for (const TaskData& file : files) {
+    const data::GraphsForModel graphs({file.graphs}, schema);  // columns of the first file, by their names
     for (const Index number : graph_numbers(file)) {
-      const data::Graph graph = file.graphs->graph(number);
+      const data::Graph graph = graphs.graph(number);
       nodes.add(graph.node_features.numbers);
       edges.add(graph.edge_features.numbers);
     }

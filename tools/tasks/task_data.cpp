@@ -182,7 +182,8 @@ std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   if (data.graphs != nullptr) {
     for (const Index number : graph_numbers(data)) units.push_back({.key = data::key_of(data.graphs->record(number))});
-    for (std::size_t i = 0; i < data.sentences.size(); ++i) {  // other nodes of a graph are other examples
+    // Other nodes of a graph are other examples; other labels of it are not.
+    for (std::size_t i = 0; data.columns.empty() && i < data.sentences.size(); ++i) {
       data::ContentKey key;
       key.add(units[i].key);
       for (const Index part : data.sentences[i].parts) key.add(static_cast<std::uint64_t>(part));

@@ -194,7 +194,7 @@ struct AnswerShares {
 AnswerShares shares_of(const models::TaskModel& model, const GivenGraph& graph, const GraphQuestion& question) {
   const models::Task task = model.task().task;
   check<DataError>(answered_by(task) == models::Answered::whole, question.model,
-                   ": answers for each node of a graph, and --of answer is for ", "answers for a whole graph");
+                   ": has several answers for a graph, and --of answer is for ", "answers for a whole graph");
   const Index nodes = graph.graph.nodes;
   check<DataError>(nodes > 1, graph.file, ": ", graph.title(), ": has one node, and nothing is left without it");
   check<DataError>(nodes <= most_sketched_nodes, graph.file, ": ", graph.title(), ": has ", nodes,
