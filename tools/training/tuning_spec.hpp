@@ -67,10 +67,10 @@ struct TuningSpec {
     visitor(Field("pooling",
                   "hidden state that represents a text; auto: the mean for encoders, the first token's with a pooler, "
                   "the last one's for decoders")
-                .needs(tasks_where([](models::Task task) { return answered_by(task) == models::Answered::whole; })),
+                .needs(tasks_where([](models::Task of) { return answered_by(of) == models::Answered::whole; })),
             self.pooling);
     visitor(Field("layer_mix", "give the task's layer a learned mix of the hidden states of all layers (ELMo)")
-                .needs(tasks_where([](models::Task task) { return !has_own_head(task); })),
+                .needs(tasks_where([](models::Task of) { return !has_own_head(of); })),
             self.layer_mix);
     visitor(Field("class_weights", "weights of the classes in the loss; auto: inverse to their frequency")
                 .needs(tasks_where(models::has_classes)),
