@@ -1,6 +1,7 @@
 #include "formats/graphs/graph_tables.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -155,6 +156,7 @@ class TablesReader {
  public:
   explicit TablesReader(const GraphTables& tables) : tables_(tables), nodes_(tables.nodes), edges_(tables.edges) {
     if (!tables.graphs.file.empty()) graphs_.emplace(tables.graphs);
+    if (!tables.pairs.file.empty()) pairs_.emplace(tables.pairs);
   }
 
   data::GraphsInMemory read() {
@@ -162,26 +164,30 @@ class TablesReader {
     const std::vector<std::string> names =
         tables_.label_columns.empty() ? std::vector<std::string>{"label"} : tables_.label_columns;
     TableLabels of_nodes(nodes_, names), of_edges(edges_, names);
-    std::optional<TableLabels> of_graphs;
+    std::optional<TableLabels> of_graphs, of_pairs;
     if (graphs_) of_graphs.emplace(*graphs_, names);
-    settle_level(of_nodes, of_edges, of_graphs ? &*of_graphs : nullptr);
+    if (pairs_) of_pairs.emplace(*pairs_, names);
+    settle_level({{data::GraphLevel::node, &of_nodes},
+                  {data::GraphLevel::edge, &of_edges},
+                  {data::GraphLevel::graph, of_graphs ? &*of_graphs : nullptr},
+                  {data::GraphLevel::pair, of_pairs ? &*of_pairs : nullptr}});
     read_nodes(of_nodes);
     read_edges(of_edges);
+    if (pairs_) read_pairs(*of_pairs);
     if (graphs_) read_graphs(*of_graphs);
     return {schema_, targets_, std::move(records_), tables_.nodes.file};
   }
 
  private:
   // Labels are in one table.
-  void settle_level(TableLabels& nodes, TableLabels& edges, TableLabels* graphs) {
-    const int tables = (nodes.any() ? 1 : 0) + (edges.any() ? 1 : 0) + (graphs != nullptr && graphs->any() ? 1 : 0);
+  void settle_level(std::vector<std::pair<data::GraphLevel, TableLabels*>> labels) {
+    std::erase_if(labels, [](const auto& of) { return of.second == nullptr || !of.second->any(); });
+    const std::size_t tables = labels.size();
     check<DataError>(tables <= 1, tables_.nodes.file, ": labels must be in one of the tables, and ", tables,
                      " have a column of labels; rename the others, or name the one to use");
     check<DataError>(tables == 1 || tables_.label_columns.empty(), tables_.nodes.file, ": no table has a column '",
                      tables_.label_columns.empty() ? "" : tables_.label_columns.front(), "'");
-    if (nodes.any()) targets_ = nodes.targets(data::GraphLevel::node);
-    if (edges.any()) targets_ = edges.targets(data::GraphLevel::edge);
-    if (graphs != nullptr && graphs->any()) targets_ = graphs->targets(data::GraphLevel::graph);
+    for (const auto& [level, of] : labels) targets_ = of->targets(level);
     for (const std::string& name : tables_.label_columns) {
       check<DataError>(std::ranges::count(targets_.columns, name, &data::TargetColumn::name) > 0, tables_.nodes.file,
                        ": no table has a column '", name, "' beside the other labels");
@@ -222,35 +228,52 @@ class TablesReader {
     }
   }
 
-  // The graph of an edge: that of the column, or the only one.
-  std::size_t graph_of_edge(std::size_t row, std::optional<Index> column) const {
+  // The columns of a table of edges or pairs that say where these are.
+  struct EndColumns {
+    const Rows& rows;
+    const char* item;
+    Index source, target;
+    std::optional<Index> graph;
+  };
+  EndColumns ends_in(const Rows& rows, const char* item) const {
+    return {rows, item, rows.needed("source"), rows.needed("target"),
+            graph_column_ ? std::optional(rows.needed("graph")) : std::nullopt};
+  }
+
+  // The graph of a row: that of the column, or the only one.
+  std::size_t graph_of(const EndColumns& table, std::size_t row) const {
     if (!graph_column_) return 0;
-    const std::string name = edges_.at(row, column);
+    const std::string name = table.rows.at(row, table.graph);
     const auto found = numbers_.find(name);
-    check<DataError>(found != numbers_.end(), edges_.place(row), ": the edge is dangling: there is no graph '", name,
-                     "' in ", nodes_.table().file());
+    check<DataError>(found != numbers_.end(), table.rows.place(row), ": the ", table.item,
+                     " is dangling: there is no graph '", name, "' in ", nodes_.table().file());
     return found->second;
   }
 
-  Index node_of(std::size_t graph, const std::string& name, std::size_t row) const {
+  Index node_of(const EndColumns& table, std::size_t graph, Index column, std::size_t row) const {
+    const std::string& name = table.rows.at(row, column);
     const auto found = ids_[graph].find(name);
-    check<DataError>(found != ids_[graph].end(), edges_.place(row), ": the edge is dangling: there is no node '", name,
-                     "'", graph_column_ ? " of that graph" : "", " in ", nodes_.table().file());
+    check<DataError>(found != ids_[graph].end(), table.rows.place(row), ": the ", table.item,
+                     " is dangling: there is no node '", name, "'", graph_column_ ? " of that graph" : "", " in ",
+                     nodes_.table().file());
     return found->second;
+  }
+  data::NodePair ends_of(const EndColumns& table, std::size_t graph, std::size_t row) const {
+    return {node_of(table, graph, table.source, row), node_of(table, graph, table.target, row)};
   }
 
   void read_edges(const TableLabels& labels) {
-    const Index source = edges_.needed("source"), target = edges_.needed("target");
-    const std::optional<Index> graph = graph_column_ ? std::optional(edges_.needed("graph")) : std::nullopt;
+    const EndColumns table = ends_in(edges_, "edge");
     check<DataError>(
         !edges_.table().find("split"), edges_.table().file(),
-        ":1: has a column 'split', which tables of nodes and of graphs may have; convert --split divides edges");
+        ":1: has a column 'split', which tables of nodes, graphs and pairs may have; convert --split divides edges");
     const TableFeatures features(edges_, {"source", "target", "graph"}, labels, tables_.categories, schema_.edges);
     std::vector<std::vector<data::ListedEdge>> lists(records_.size());
     std::vector<std::vector<std::size_t>> rows(records_.size());
     for (std::size_t row = 0; row < edges_.size(); ++row) {
-      const std::size_t number = graph_of_edge(row, graph);
-      data::ListedEdge edge{node_of(number, edges_.at(row, source), row), node_of(number, edges_.at(row, target), row)};
+      const std::size_t number = graph_of(table, row);
+      const data::NodePair ends = ends_of(table, number, row);
+      data::ListedEdge edge{ends.source, ends.target};
       features.append(row, edge.categories, edge.numbers);
       lists[number].push_back(std::move(edge));
       rows[number].push_back(row);
@@ -277,13 +300,50 @@ class TablesReader {
   // Labels of edges follow them into the order of the graph, that of their targets.
   void set_edges(data::GraphRecord& record, std::vector<data::ListedEdge>& list, std::vector<std::size_t>& rows,
                  const TableLabels& labels) {
+    std::vector<std::size_t> order(labels.any() ? list.size() : 0);
     if (labels.any()) {
-      std::vector<std::size_t> order(list.size());
       for (std::size_t e = 0; e < order.size(); ++e) order[e] = e;
       std::ranges::stable_sort(order, {}, [&](std::size_t e) { return list[e].target; });
       for (const std::size_t e : order) labels.append(rows[e], record.targets);
     }
     data::set_edges(record.graph, list);
+    if (labels.any() && !tables_.is_directed) share_labels(record, order, rows);
+  }
+
+  // An edge that is listed both ways has one label, which either row may give.
+  void share_labels(data::GraphRecord& record, const std::vector<std::size_t>& order,
+                    const std::vector<std::size_t>& rows) const {
+    std::map<std::pair<Index, Index>, std::vector<std::size_t>> places;
+    const std::vector<data::ListedEdge> edges = data::listed_edges(record.graph);
+    for (std::size_t e = 0; e < edges.size(); ++e) places[{edges[e].source, edges[e].target}].push_back(e);
+    const std::size_t columns = targets_.columns.size();
+    for (const auto& [ends, here] : places) {
+      const auto there = places.find({ends.second, ends.first});
+      for (std::size_t i = 0; there != places.end() && i < here.size() * columns; ++i) {
+        const std::size_t e = here[i / columns], reverse = there->second.at(i / columns), column = i % columns;
+        const double value = record.targets[reverse * columns + column];
+        double& own = record.targets[e * columns + column];
+        if (std::isnan(own)) own = value;
+        check<DataError>(std::isnan(value) || own == value, edges_.place(rows[order[e]]), ": the edge has the label '",
+                         targets_.columns[column].name, "' of another value the other way, in line ",
+                         edges_.line(rows[order[reverse]]), "; where each way has its own, the edges are directed");
+      }
+    }
+  }
+
+  void read_pairs(const TableLabels& labels) {
+    const EndColumns table = ends_in(*pairs_, "pair");
+    const std::optional<Index> split = pairs_->table().find("split");
+    const bool has_sides = split && targets_.level == data::GraphLevel::pair;
+    check<DataError>(!split || has_sides, pairs_->table().file(),
+                     ":1: has a column 'split', but the labels are not those of pairs");
+    for (std::size_t row = 0; row < pairs_->size(); ++row) {
+      const std::size_t number = graph_of(table, row);
+      data::GraphRecord& record = records_[number];
+      record.graph.pairs.push_back(ends_of(table, number, row));
+      labels.append(row, record.targets);
+      if (has_sides) record.sides.push_back(side_in(pairs_->at(row, *split), pairs_->place(row)));
+    }
   }
 
   void read_graphs(const TableLabels& labels) {
@@ -301,7 +361,7 @@ class TablesReader {
       data::GraphRecord& record = records_[found->second];
       record.line = graphs_->line(row);
       labels.append(row, record.targets);
-      if (split && targets_.level != data::GraphLevel::node) {
+      if (split && !has_sides_of_items(targets_.level)) {
         record.sides = {side_in(graphs_->at(row, *split), graphs_->place(row))};
       }
     }
@@ -313,7 +373,7 @@ class TablesReader {
 
   const GraphTables& tables_;
   Rows nodes_, edges_;
-  std::optional<Rows> graphs_;
+  std::optional<Rows> graphs_, pairs_;
   std::optional<Index> graph_column_;
   data::GraphSchema schema_;
   data::GraphTargets targets_;

@@ -15,9 +15,11 @@ struct GraphTable {
 // The table of nodes has the column id and may have graph (the graph that the node belongs to; without it there is
 // one graph), split (train, valid or test) and a column of labels; all others are features. The table of edges has
 // source and target, which are ids, and may have graph, where ids of different graphs are the same, and a column of
-// labels. A table of graphs has the columns graph, labels, and may have split; it has a row for each graph.
+// labels. A table of graphs has the columns graph, labels, and may have split; it has a row for each graph. A table of
+// pairs, of which something is asked or known, has source, target and graph as that of edges does, labels, and may have
+// split.
 struct GraphTables {
-  GraphTable nodes{}, edges{}, graphs{};
+  GraphTable nodes{}, edges{}, graphs{}, pairs{};
   std::vector<std::string> label_columns;  // of one of the tables; none: "label" where there is one
   std::vector<std::string> categories;     // columns that are categories even if all of their values are numbers
   bool is_directed = false;                // else each edge is made both ways, unless all are listed so

@@ -61,8 +61,13 @@ Lists<T>::Lists(const hdf5::Group& parent, const std::string& name, Index lists)
 }
 
 template <class T>
+std::pair<Index, Index> Lists<T>::bounds(Index number) const {
+  return bounds_of(offsets_, number, values_.size());
+}
+
+template <class T>
 std::vector<T> Lists<T>::list(Index number) const {
-  const auto [first, last] = bounds_of(offsets_, number, values_.size());
+  const auto [first, last] = bounds(number);
   return read_some<T>(values_, first, last - first);
 }
 

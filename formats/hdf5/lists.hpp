@@ -42,6 +42,8 @@ class Lists {
   Lists(const hdf5::Group& parent, const std::string& name, Index lists);
 
   std::vector<T> list(Index number) const;
+  // Where it begins and ends among the values.
+  std::pair<Index, Index> bounds(Index number) const;
 
   const hdf5::Dataset& values() const { return values_; }
 

@@ -49,9 +49,6 @@ std::optional<hdf5::Dataset> open_list(const hdf5::Group& root, const char* name
   return root.has(name) ? std::optional(expect_dataset(root, name, dtype, rows)) : std::nullopt;
 }
 
-Index items_in(data::GraphLevel level, Index graphs, Index nodes, Index edges) {
-  return level == data::GraphLevel::graph ? graphs : level == data::GraphLevel::node ? nodes : edges;
-}
 
 }  // namespace
 
@@ -97,7 +94,8 @@ using graph_parts::FeatureReader;
 struct GraphsFile::Columns {
   Columns(const hdf5::Group& root, const data::GraphSchema& schema, const data::GraphTargets& targets, Index graphs,
           Index all_nodes, Index all_edges)
-      : node_bounds(open_bounds(root, "nodes")),
+      : pairs(open_lists<std::uint32_t>(root, "pairs", graphs)),
+        node_bounds(open_bounds(root, "nodes")),
         edge_bounds(open_bounds(root, "edges")),
         rows(expect_dataset(root.group("edges"), "rows", hdf5::DType::uint64, all_nodes + 1)),
         sources(open_some(root, "edges", "sources", hdf5::DType::uint32, all_edges)),
@@ -105,11 +103,12 @@ struct GraphsFile::Columns {
         edges(root, "edges", schema.edges, all_edges),
         positions(open_some(root, "nodes", "positions", hdf5::DType::float32, all_nodes, 2)),
         values(open_some(root, targets_group, "values", hdf5::DType::float64,
-                         items_in(targets.level, graphs, all_nodes, all_edges),
+                         items(targets.level, graphs, all_nodes, all_edges),
                          static_cast<Index>(targets.columns.size()))),
         lines(open_list(root, "lines", hdf5::DType::int64, graphs)),
-        sides(
-            open_list(root, "sides", hdf5::DType::int8, targets.level == data::GraphLevel::node ? all_nodes : graphs)),
+        sides(open_list(root, "sides", hdf5::DType::int8,
+                        has_sides_of_items(targets.level) ? items(targets.level, graphs, all_nodes, all_edges)
+                                                          : graphs)),
         names(root.has("nodes") ? open_lists<std::int8_t>(root.group("nodes"), "names", graphs) : std::nullopt),
         ids(open_lists<std::int8_t>(root, "ids", graphs)),
         groups(open_lists<std::int8_t>(root, "groups", graphs)),
@@ -117,6 +116,18 @@ struct GraphsFile::Columns {
     check<DataError>(sources || all_edges == 0, root.where(), ": lacks the sources of its edges. The file is damaged");
   }
 
+  // Of all graphs.
+  Index items(data::GraphLevel level, Index graphs, Index all_nodes, Index all_edges) const {
+    switch (level) {
+      case data::GraphLevel::graph: return graphs;
+      case data::GraphLevel::node: return all_nodes;
+      case data::GraphLevel::edge: return all_edges;
+      case data::GraphLevel::pair: return pairs ? pairs->values().size() / 2 : 0;
+    }
+    return 0;
+  }
+
+  std::optional<Lists<std::uint32_t>> pairs;  // source, target, source, target, ...
   hdf5::Dataset node_bounds, edge_bounds, rows;
   std::optional<hdf5::Dataset> sources;
   FeatureReader nodes, edges;
@@ -171,10 +182,11 @@ data::Graph GraphsFile::structure(Range nodes, Range edges) const {
   return graph;
 }
 
-data::Graph GraphsFile::graph(Range nodes, Range edges) const {
+data::Graph GraphsFile::graph(Range nodes, Range edges, Index number) const {
   data::Graph graph = structure(nodes, edges);
   graph.node_features = columns_->nodes.read(nodes.first, nodes.count());
   graph.edge_features = columns_->edges.read(edges.first, edges.count());
+  graph.pairs = pairs(number);
   return graph;
 }
 
@@ -189,24 +201,44 @@ Index GraphsFile::nodes(Index number) const {
 }
 
 data::Graph GraphsFile::graph(Index number) const {
-  data::Graph graph = this->graph(nodes_of(number), edges_of(number));
+  data::Graph graph = this->graph(nodes_of(number), edges_of(number), number);
   data::check_graph(graph, schema_, place(number));
   return graph;
 }
 
-std::vector<double> GraphsFile::values(Index number, Range nodes, Range edges) const {
-  const Range items = targets_.level == data::GraphLevel::graph  ? Range{number, number + 1}
-                      : targets_.level == data::GraphLevel::node ? nodes
-                                                                 : edges;
-  return rows_or_none<double>(columns_->values, items.first, items.count());
+// The pairs of a graph, counted through the file.
+GraphsFile::Range GraphsFile::pairs_of(Index number) const {
+  if (!columns_->pairs) return {0, 0};
+  const auto [first, last] = columns_->pairs->bounds(number);
+  check<DataError>(first % 2 == 0 && last % 2 == 0, place(number), ": a pair has one node. The file is damaged");
+  return {first / 2, last / 2};
+}
+
+std::vector<data::NodePair> GraphsFile::pairs(Index number) const {
+  std::vector<data::NodePair> pairs;
+  if (pairs_of(number).count() == 0) return pairs;
+  const std::vector<std::uint32_t> ends = columns_->pairs->list(number);
+  for (std::size_t i = 0; i < ends.size(); i += 2) pairs.push_back({ends[i], ends[i + 1]});
+  return pairs;
+}
+
+GraphsFile::Range GraphsFile::items_of(Index number) const {
+  switch (targets_.level) {
+    case data::GraphLevel::graph: return {number, number + 1};
+    case data::GraphLevel::node: return nodes_of(number);
+    case data::GraphLevel::edge: return edges_of(number);
+    case data::GraphLevel::pair: return pairs_of(number);
+  }
+  return {0, 0};
 }
 
 std::vector<double> GraphsFile::values(Index number) const {
-  return values(number, nodes_of(number), edges_of(number));
+  const Range items = items_of(number);
+  return rows_or_none<double>(columns_->values, items.first, items.count());
 }
 
-std::vector<data::SplitSide> GraphsFile::sides(Index number, Range nodes) const {
-  const Range items = targets_.level == data::GraphLevel::node ? nodes : Range{number, number + 1};
+std::vector<data::SplitSide> GraphsFile::sides(Index number) const {
+  const Range items = has_sides_of_items(targets_.level) ? items_of(number) : Range{number, number + 1};
   std::vector<data::SplitSide> sides;
   for (const std::int8_t code : rows_or_none<std::int8_t>(columns_->sides, items.first, items.count())) {
     check<DataError>(code >= 0 && code <= static_cast<std::int8_t>(data::SplitSide::test), place(number),
@@ -214,10 +246,6 @@ std::vector<data::SplitSide> GraphsFile::sides(Index number, Range nodes) const 
     sides.push_back(static_cast<data::SplitSide>(code));
   }
   return sides;
-}
-
-std::vector<data::SplitSide> GraphsFile::sides(Index number) const {
-  return sides(number, nodes_of(number));
 }
 
 std::string GraphsFile::group(Index number) const {
@@ -231,10 +259,10 @@ std::string GraphsFile::id(Index number) const {
 data::GraphRecord GraphsFile::record(Index number) const {
   const Range nodes = nodes_of(number), edges = edges_of(number);
   data::GraphRecord record;
-  record.graph = graph(nodes, edges);
+  record.graph = graph(nodes, edges, number);
   record.id = id(number);
   if (const auto line = rows_or_none<std::int64_t>(columns_->lines, number, 1); !line.empty()) record.line = line[0];
-  record.targets = values(number, nodes, edges);
+  record.targets = values(number);
   if (columns_->names) {
     const std::string lines = text_at(*columns_->names, number);
     if (!lines.empty()) record.node_names = split(lines, '\n');
@@ -243,9 +271,13 @@ data::GraphRecord GraphsFile::record(Index number) const {
   if (!record.positions.empty() && std::isnan(record.positions.front())) record.positions.clear();
   record.group = group(number);
   if (columns_->fragments) record.fragments = columns_->fragments->list(number);
-  record.sides = sides(number, nodes);
+  record.sides = sides(number);
   data::check_record(record, schema_, targets_, place(number));
   return record;
+}
+
+Index GraphsFile::pairs() const {
+  return columns_->pairs ? columns_->pairs->values().size() / 2 : 0;
 }
 
 bool GraphsFile::has_sides() const {

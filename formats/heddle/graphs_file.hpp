@@ -64,6 +64,7 @@ class GraphsFile : public data::GraphSource {
   const InputFile& file() const { return file_; }
   Index nodes() const { return nodes_; }
   Index edges() const { return edges_; }
+  Index pairs() const;
   bool has_sides() const;
   bool has_groups() const;
   // Parts that the records have, of ids, lines, groups, fragments, positions, node names and sides, for people.
@@ -81,9 +82,11 @@ class GraphsFile : public data::GraphSource {
   Range nodes_of(Index number) const;
   Range edges_of(Index number) const;
   data::Graph structure(Range nodes, Range edges) const;
-  data::Graph graph(Range nodes, Range edges) const;
-  std::vector<double> values(Index number, Range nodes, Range edges) const;
-  std::vector<data::SplitSide> sides(Index number, Range nodes) const;
+  data::Graph graph(Range nodes, Range edges, Index number) const;
+  Range pairs_of(Index number) const;
+  std::vector<data::NodePair> pairs(Index number) const;
+  // What has labels, counted through the file.
+  Range items_of(Index number) const;
   std::string place(Index number) const;
 
   InputFile file_;

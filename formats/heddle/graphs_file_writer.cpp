@@ -138,6 +138,7 @@ struct GraphsFileWriter::Columns {
         edge_bounds(hdf5::OutputGroup(root).group("graphs"), "edges"),
         rows(hdf5::OutputGroup(root).group("edges"), "rows"),
         sources(root, "edges", "sources", 0, 0),
+        pairs(root, "pairs"),
         nodes(root, "nodes", schema.nodes),
         edges(root, "edges", schema.edges),
         names(hdf5::OutputGroup(root).group("nodes"), "names"),
@@ -153,6 +154,7 @@ struct GraphsFileWriter::Columns {
 
   ColumnWriter<std::uint64_t> node_bounds, edge_bounds, rows;
   FilledColumn<std::uint32_t> sources;
+  ListsWriter<std::uint32_t> pairs;  // source, target, source, target, ...
   FeatureWriter nodes, edges;
   ListsWriter<std::int8_t> names;
   FilledColumn<float> positions;
@@ -191,6 +193,11 @@ void GraphsFileWriter::append(const data::GraphRecord& record) {
     to.rows.append(first_edge + static_cast<std::uint64_t>(graph.rows[i]));
   }
   to.sources.append(std::vector<std::uint32_t>(graph.sources.begin(), graph.sources.end()), 0);
+  std::vector<std::uint32_t> ends;
+  for (const data::NodePair& pair : graph.pairs) {
+    for (const Index node : {pair.source, pair.target}) ends.push_back(static_cast<std::uint32_t>(node));
+  }
+  to.pairs.append(ends);
   to.nodes.append(graph.node_features);
   to.edges.append(graph.edge_features);
   append_text(to.names, names);
@@ -203,7 +210,7 @@ void GraphsFileWriter::append(const data::GraphRecord& record) {
   to.lines.append(std::span(&line, line != 0 ? 1 : 0), 1);
   std::vector<std::int8_t> sides;
   for (const data::SplitSide side : record.sides) sides.push_back(static_cast<std::int8_t>(side));
-  to.sides.append(sides, targets_.level == data::GraphLevel::node ? graph.nodes : 1);
+  to.sides.append(sides, data::has_sides_of_items(targets_.level) ? data::items_of(graph, targets_.level) : 1);
   ++graphs_;
   nodes_ += graph.nodes;
   edges_ += graph.edges();
@@ -217,6 +224,7 @@ void GraphsFileWriter::commit(const Provenance& provenance) {
   Columns& to = *columns_;
   for (auto* column : {&to.node_bounds, &to.edge_bounds, &to.rows}) column->finish();
   to.sources.finish();
+  to.pairs.finish();
   to.nodes.finish(schema_.nodes);
   to.edges.finish(schema_.edges);
   for (auto* texts : {&to.names, &to.ids, &to.groups}) texts->finish();

@@ -11,12 +11,6 @@ namespace heddle::analysis {
 namespace {
 
 template <class Value>
-std::vector<Value> feature_row(const std::vector<Value>& rows, Index number, std::size_t columns) {
-  const auto first = rows.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(number) * columns);
-  return {first, first + static_cast<std::ptrdiff_t>(columns)};
-}
-
-template <class Value>
 void erase_feature_row(std::vector<Value>& rows, Index number, std::size_t columns) {
   const auto first = rows.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(number) * columns);
   rows.erase(first, first + static_cast<std::ptrdiff_t>(columns));
@@ -42,17 +36,10 @@ data::Graph without_node(const data::Graph& graph, Index node, const data::Graph
   rest.node_features = graph.node_features;
   erase_feature_row(rest.node_features.categories, node, schema.nodes.categories.size());
   erase_feature_row(rest.node_features.numbers, node, schema.nodes.numbers.size());
-  const auto moved = [&](Index other) { return other > node ? other - 1 : other; };
-  std::vector<data::ListedEdge> edges;
-  for (Index target = 0; target < graph.nodes; ++target) {
-    const auto at = static_cast<std::size_t>(target);
-    for (Index e = graph.rows[at]; e < graph.rows[at + 1]; ++e) {
-      const Index source = graph.sources[static_cast<std::size_t>(e)];
-      if (source == node || target == node) continue;
-      edges.push_back({moved(source), moved(target),
-                       feature_row(graph.edge_features.categories, e, schema.edges.categories.size()),
-                       feature_row(graph.edge_features.numbers, e, schema.edges.numbers.size())});
-    }
+  std::vector<data::ListedEdge> edges = data::listed_edges(graph);
+  std::erase_if(edges, [&](const data::ListedEdge& edge) { return edge.source == node || edge.target == node; });
+  for (data::ListedEdge& edge : edges) {
+    for (Index* end : {&edge.source, &edge.target}) *end -= *end > node ? 1 : 0;
   }
   data::set_edges(rest, edges);
   return rest;

@@ -77,6 +77,22 @@ void set_edges(Graph& graph, std::span<const ListedEdge> edges) {
   }
 }
 
+std::vector<ListedEdge> listed_edges(const Graph& graph) {
+  std::vector<ListedEdge> edges;
+  const Features& features = graph.edge_features;
+  const auto row = [&](const auto& rows) {
+    const auto width = static_cast<std::ptrdiff_t>(rows.size() / graph.sources.size());
+    const auto first = rows.begin() + static_cast<std::ptrdiff_t>(edges.size()) * width;
+    return std::vector(first, first + width);
+  };
+  for (Index target = 0; target < graph.nodes; ++target) {
+    for (Index e = graph.rows[count_of(target)]; e < graph.rows[count_of(target) + 1]; ++e) {
+      edges.push_back({graph.sources[count_of(e)], target, row(features.categories), row(features.numbers)});
+    }
+  }
+  return edges;
+}
+
 void check_graph(const Graph& graph, const GraphSchema& schema, const std::string& place) {
   check<DataError>(graph.nodes > 0, place, ": has no nodes");
   check<DataError>(graph.rows.size() == count_of(graph.nodes) + 1 && graph.rows.front() == 0 &&
@@ -84,6 +100,11 @@ void check_graph(const Graph& graph, const GraphSchema& schema, const std::strin
                    place, ": its edges are not in rows, one for each of its ", graph.nodes, " nodes");
   for (const Index source : graph.sources) {
     check<DataError>(source >= 0 && source < graph.nodes, place, ": an edge from node ", source, " of ", graph.nodes);
+  }
+  for (const NodePair& pair : graph.pairs) {
+    for (const Index node : {pair.source, pair.target}) {
+      check<DataError>(node >= 0 && node < graph.nodes, place, ": a pair with node ", node, " of ", graph.nodes);
+    }
   }
   check_features(graph.node_features, schema.nodes, graph.nodes, place, "nodes");
   check_features(graph.edge_features, schema.edges, graph.edges(), place, "edges");
@@ -97,8 +118,13 @@ bool same_record(const GraphRecord& a, const GraphRecord& b) {
 }
 
 Index items_of(const Graph& graph, GraphLevel level) {
-  if (level == GraphLevel::graph) return 1;
-  return level == GraphLevel::node ? graph.nodes : graph.edges();
+  switch (level) {
+    case GraphLevel::graph: return 1;
+    case GraphLevel::node: return graph.nodes;
+    case GraphLevel::edge: return graph.edges();
+    case GraphLevel::pair: return static_cast<Index>(graph.pairs.size());
+  }
+  return 0;
 }
 
 void check_record(const GraphRecord& record, const GraphSchema& schema, const GraphTargets& targets,
@@ -111,7 +137,8 @@ void check_record(const GraphRecord& record, const GraphSchema& schema, const Gr
   };
   has(record.node_names.size(), nodes, "names of nodes");
   has(record.positions.size(), 2 * nodes, "coordinates of nodes");
-  has(record.sides.size(), targets.level == GraphLevel::node ? nodes : 1, "sides of a split");
+  has(record.sides.size(), has_sides_of_items(targets.level) ? count_of(items_of(record.graph, targets.level)) : 1,
+      "sides of a split");
   check<DataError>(std::ranges::all_of(record.positions, [](float at) { return std::isfinite(at); }), place,
                    ": a position is not finite");
   check<DataError>(std::ranges::is_sorted(record.fragments), place, ": its fragments are not in ascending order");
@@ -134,7 +161,11 @@ GraphBatch joined(std::span<const Graph* const> graphs) {
     for (const Index source : graph->sources) sources.push_back(first_node + source);
     append(batch.node_features, graph->node_features);
     append(batch.edge_features, graph->edge_features);
+    for (const NodePair& pair : graph->pairs) {
+      batch.pairs.push_back({first_node + pair.source, first_node + pair.target});
+    }
     batch.starts.push_back(first_node + graph->nodes);
+    batch.pair_starts.push_back(static_cast<Index>(batch.pairs.size()));
   }
   batch.edges = std::make_shared<const EdgeRows>(edge_rows(std::move(rows), std::move(sources)));
   return batch;
@@ -147,6 +178,9 @@ SchemaMap::SchemaMap(const GraphSchema& from, const GraphSchema& to, const std::
     const auto names_are_same = [](const NumberColumn& x, const NumberColumn& y) { return x.name == y.name; };
     return a.categories == b.categories && std::ranges::equal(a.numbers, b.numbers, names_are_same);
   };
+  check<DataError>(from.is_directed == to.is_directed, place, ": its edges are ", from.is_directed ? "" : "not ",
+                   "directed, and those of the model's graphs are", to.is_directed ? "" : " not", "; make the file ",
+                   to.is_directed ? "with" : "without", " `directed`");
   is_identity_ = same(from.nodes, to.nodes) && same(from.edges, to.edges);
 }
 

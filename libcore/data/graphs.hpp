@@ -25,12 +25,21 @@ struct Features {
   bool operator==(const Features&) const = default;
 };
 
-// One graph. The edges into node i, e from rows[i] to rows[i + 1], come from sources[e].
+// Two nodes of which something is asked or known, whether an edge joins them or not.
+struct NodePair {
+  Index source, target;
+
+  bool operator==(const NodePair&) const = default;
+};
+
+// One graph. The edges into node i, e from rows[i] to rows[i + 1], come from sources[e]. Pairs are not edges: models
+// answer them from the vectors of their nodes.
 struct Graph {
   Index nodes = 0;
   std::vector<Index> rows{0};  // [nodes + 1]
   std::vector<Index> sources;  // [edges]
   Features node_features, edge_features;
+  std::vector<NodePair> pairs{};
 
   Index edges() const { return static_cast<Index>(sources.size()); }
   bool operator==(const Graph&) const = default;
@@ -45,15 +54,17 @@ struct ListedEdge {
 // Sets rows, sources and features of the edges; those into one node stay in the order of the list. Precondition: the
 // nodes are there.
 void set_edges(Graph& graph, std::span<const ListedEdge> edges);
+// The edges in their order.
+std::vector<ListedEdge> listed_edges(const Graph& graph);
 
-// Throws DataError, "PLACE: …", for a graph that does not fit itself or the schema: rows, sources, the number of
-// features, kinds without a name, numbers that are not finite.
+// Throws DataError, "PLACE: …", for a graph that does not fit itself or the schema: rows, sources, pairs, the
+// number of features, kinds without a name, numbers that are not finite.
 void check_graph(const Graph& graph, const GraphSchema& schema, const std::string& place);
 
 // What is known, and predicted, of graphs.
-enum class GraphLevel { graph, node, edge };
+enum class GraphLevel { graph, node, edge, pair };
 
-// Which side of a split a graph, or a node, belongs to.
+// Which side of a split a graph, a node or a pair belongs to.
 enum class SplitSide : std::uint8_t { none, train, valid, test };
 
 }  // namespace heddle::data
@@ -61,7 +72,10 @@ enum class SplitSide : std::uint8_t { none, train, valid, test };
 template <>
 struct heddle::Names<heddle::data::GraphLevel> {
   static constexpr std::pair<data::GraphLevel, std::string_view> list[] = {
-      {data::GraphLevel::graph, "graph"}, {data::GraphLevel::node, "node"}, {data::GraphLevel::edge, "edge"}};
+      {data::GraphLevel::graph, "graph"},
+      {data::GraphLevel::node, "node"},
+      {data::GraphLevel::edge, "edge"},
+      {data::GraphLevel::pair, "pair"}};
 };
 template <>
 struct heddle::Names<heddle::data::SplitSide> {
@@ -98,7 +112,7 @@ struct GraphRecord {
   std::vector<float> positions;          // [nodes, 2], for drawing
   std::string group;                     // what it has in common with others that a split keeps together: a scaffold
   std::vector<std::uint32_t> fragments;  // numbers of its parts, such as those of circular fingerprints, ascending
-  std::vector<SplitSide> sides;          // [nodes] where the targets are those of nodes, else one for the graph
+  std::vector<SplitSide> sides;          // [items] where has_sides_of_items(), else one for the graph
 };
 
 // Whether both say the same, targets that are not known included.
@@ -106,6 +120,10 @@ bool same_record(const GraphRecord& a, const GraphRecord& b);
 
 // Items of a level that a graph has.
 Index items_of(const Graph& graph, GraphLevel level);
+// Whether each item of a graph has a side of a split of its own.
+constexpr bool has_sides_of_items(GraphLevel level) {
+  return level == GraphLevel::node || level == GraphLevel::pair;
+}
 
 // The same as check_graph() of a record: what is known of it fits the targets and the graph.
 void check_record(const GraphRecord& record, const GraphSchema& schema, const GraphTargets& targets,
@@ -150,12 +168,15 @@ class GraphsInMemory : public GraphSource {
   std::string name_;
 };
 
-// Several graphs side by side, without padding: nodes starts[g] to starts[g + 1] are those of graph g.
+// Several graphs side by side, without padding: nodes starts[g] to starts[g + 1] are those of graph g, and so with
+// pairs, whose nodes are counted through the batch.
 struct GraphBatch {
   std::vector<Index> starts{0};  // [graphs + 1]
   std::shared_ptr<const EdgeRows> edges;
   Features node_features, edge_features;
-  std::vector<Index> masked{};  // nodes whose features a model must not see, in rising order
+  std::vector<NodePair> pairs{};
+  std::vector<Index> pair_starts{0};  // [graphs + 1]
+  std::vector<Index> masked{};        // nodes whose features a model must not see, in rising order
 
   Index graphs() const { return static_cast<Index>(starts.size()) - 1; }
   Index nodes() const { return starts.back(); }

@@ -10,7 +10,8 @@
 
 namespace heddle::heads {
 
-enum class EdgeEnds { alike, apart };  // whether an edge is the same from either end, or leads from one to the other
+// Whether an edge, or a pair, is the same from either end, or leads from one to the other.
+enum class EdgeEnds { alike, apart };
 
 // v_e = relu(A h_target + B h_source + C f_e + b); A = B where ends are alike.
 // Parameters: ends/weight and ends/bias, or target/… and source/weight apart; feature/weight where edges have features.

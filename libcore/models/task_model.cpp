@@ -75,9 +75,10 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body
   if (answer_of(task.task) == Answer::span) {
     span_.emplace(scope, width);
   } else {
-    if (nodes_ != nullptr && task.level == data::GraphLevel::edge) {
+    if (nodes_ != nullptr) {
       const auto ends = nodes_->features().is_directed ? heads::EdgeEnds::apart : heads::EdgeEnds::alike;
-      edges_.emplace(scope / "edge", width, nodes_->edge_width(), ends);
+      if (task.level == data::GraphLevel::edge) edges_.emplace(scope / "edge", width, nodes_->edge_width(), ends);
+      if (task.level == data::GraphLevel::pair) pairs_.emplace(scope / "pair", width, ends);
     }
     classifier_.emplace(scope, width, outputs_of(task));
   }
@@ -152,6 +153,20 @@ Variable TaskModel::graph_logits(const data::GraphBatch& graphs, const Pass& pas
   return (*classifier_)(nodes_->graph_vectors(nodes_->node_vectors(graphs, pass), graphs), pass);
 }
 
+Variable TaskModel::part_vectors(const data::GraphBatch& graphs, const std::vector<Index>& rows,
+                                 const Pass& pass) const {
+  const Variable nodes = nodes_->node_vectors(graphs, pass);
+  if (edges_) return (*edges_)(nodes, nodes_->edge_vectors(graphs), graphs.edges, rows);
+  if (!pairs_) return ops::gather_rows(nodes, rows);
+  std::vector<Index> targets, sources;
+  for (const Index row : rows) {
+    const data::NodePair& pair = graphs.pairs.at(static_cast<std::size_t>(row));
+    targets.push_back(pair.target);
+    sources.push_back(pair.source);
+  }
+  return (*pairs_)(nodes, targets, sources);
+}
+
 Variable TaskModel::part_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
                                 const Pass& pass) const {
   std::vector<Index> rows;
@@ -164,13 +179,14 @@ Variable TaskModel::part_logits(const data::GraphBatch& graphs, const std::vecto
     return ops::gather_rows(all, rows);
   }
   for (const Index position : positions) {
-    const Index node = graphs.starts[static_cast<std::size_t>(position / longest)];  // the first one of its graph
-    rows.push_back((edges_ ? graphs.edges->rows[static_cast<std::size_t>(node)] : node) + position % longest);
+    const auto graph = static_cast<std::size_t>(position / longest);
+    const Index node = graphs.starts[graph];  // the first one of its graph
+    const Index first = pairs_ ? graphs.pair_starts[graph]
+                        : edges_ ? graphs.edges->rows[static_cast<std::size_t>(node)]
+                                 : node;
+    rows.push_back(first + position % longest);
   }
-  const Variable nodes = nodes_->node_vectors(graphs, pass);
-  const Variable parts =
-      edges_ ? (*edges_)(nodes, nodes_->edge_vectors(graphs), graphs.edges, rows) : ops::gather_rows(nodes, rows);
-  return classifier_->token_logits(parts, positions, longest, pass);
+  return classifier_->token_logits(part_vectors(graphs, rows, pass), positions, longest, pass);
 }
 
 heads::Span::Scores TaskModel::span_scores(const Sequences& sequences, const Pass& pass) const {

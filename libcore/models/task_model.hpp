@@ -11,6 +11,7 @@
 #include "libcore/data/task_examples.hpp"
 #include "libcore/heads/classifier.hpp"
 #include "libcore/heads/edge_vectors.hpp"
+#include "libcore/heads/pair_vectors.hpp"
 #include "libcore/models/model.hpp"
 #include "libcore/models/task.hpp"
 
@@ -46,7 +47,7 @@ class TaskModel {
   Variable token_logits(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
   // Of graphs, a row for each, [graphs, classes]
   Variable graph_logits(const data::GraphBatch& graphs, const Pass& pass = {}) const;
-  // label: a row for each of these nodes, edges, or labels, of graphs, counted as if each graph had `longest`:
+  // label: a row for each of these nodes, edges, pairs or labels, of graphs, counted as if each graph had `longest`:
   // graph * longest + node
   Variable part_logits(const data::GraphBatch& graphs, const std::vector<Index>& positions, Index longest,
                        const Pass& pass = {}) const;
@@ -58,6 +59,8 @@ class TaskModel {
   Variable hidden(const Sequences& sequences, const Pass& pass) const;
   Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass) const;
   Variable pooled(const Sequences& sequences, const Pass& pass) const;
+  // Of nodes, edges or pairs, counted through the batch, [rows, width].
+  Variable part_vectors(const data::GraphBatch& graphs, const std::vector<Index>& rows, const Pass& pass) const;
 
   std::unique_ptr<Model> body_;
   const ContextualVectors* vectors_ = nullptr;  // null where the model's own head does the task, and of graphs
@@ -65,6 +68,7 @@ class TaskModel {
   TaskConfig task_;
   Variable mix_scores_, mix_scale_;          // empty without a mix
   std::optional<heads::EdgeVectors> edges_;  // where edges have classes
+  std::optional<heads::PairVectors> pairs_;  // where pairs of nodes have
   std::optional<heads::Classifier> classifier_;
   std::optional<heads::Span> span_;
 };

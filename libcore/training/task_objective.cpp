@@ -131,7 +131,8 @@ const std::vector<Index>& TaskObjective::order_of(Index epoch) const {
   order_.clear();
   for (Index i = 0; i < count; ++i) order_.push_back(shuffled(i));
   const auto length = [&](Index i) { return examples_[static_cast<std::size_t>(i)].length(); };
-  const Index step = config_.training.samples_per_step(), chunk = step * steps_to_sort;
+  const Index step = samples_per_batch(config_.training.batch_size) * config_.training.accumulate;
+  const Index chunk = step * steps_to_sort;
   const bool sorts = !model_.reads_graphs();
   for (Index begin = 0; sorts && begin < count; begin += chunk) {
     const auto first = order_.begin() + begin, last = order_.begin() + std::min(count, begin + chunk);

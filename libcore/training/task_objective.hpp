@@ -64,6 +64,8 @@ class TaskObjective : public Objective {
   Parameters& parameters() const override { return model_.parameters(); }
   Pass training_pass() const override;
   Index samples_per_epoch() const override { return static_cast<Index>(examples_.size()); }
+  // No example is in a batch twice.
+  Index samples_per_batch(Index batch_size) const override { return std::min(batch_size, samples_per_epoch()); }
   MicroBatch batch(Index first, Index count) const override;
   std::vector<Origin> origins(Index first, Index count) const override;
   DataKind data_kind() const override { return model_.reads_graphs() ? DataKind::graphs : DataKind::text; }

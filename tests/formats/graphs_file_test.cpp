@@ -197,6 +197,45 @@ TEST_CASE("graphs file: what does not fit is refused, and no file appears") {
   CHECK(folder.names().empty());
 }
 
+TEST_CASE("graphs file: pairs of nodes have labels and sides of their own") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("p.h5");
+  const data::GraphTargets targets{data::GraphLevel::pair, {{"edge", {"no", "yes"}}}};
+  GraphRecord first = whole_record(), none = bare_record(), last = whole_record();
+  first.graph.pairs = {{2, 0}, {1, 1}};
+  first.targets = {1, data::unknown_target};
+  first.sides = {data::SplitSide::valid, data::SplitSide::train};
+  none.targets.clear();
+  last.graph.pairs = {{0, 1}, {2, 1}, {0, 2}};
+  last.targets = {0, 1, 0};
+  last.sides = {data::SplitSide::test, data::SplitSide::none, data::SplitSide::train};
+  const std::vector<GraphRecord> records{first, none, last};
+  write_graphs(path, records, graph_schema(), targets);
+  const GraphsFile file(path);
+  CHECK(file.pairs() == 5);
+  for (Index i = 0; i < 3; ++i) {
+    CHECK(data::same_record(file.record(i), records[static_cast<std::size_t>(i)]));
+    CHECK(file.graph(i).pairs == records[static_cast<std::size_t>(i)].graph.pairs);
+  }
+  CHECK(file.values(2) == std::vector<double>{0, 1, 0});
+  CHECK(file.sides(0) == first.sides);
+  CHECK(file.verify().empty());
+  const std::string sum = content_checksum(InputFile(path));
+  last.graph.pairs[1] = {1, 2};
+  write_graphs(folder.file("other.h5"), {first, none, last}, graph_schema(), targets);
+  CHECK(content_checksum(InputFile(folder.file("other.h5"))) != sum);
+
+  overwrite<std::uint32_t>(path, "pairs/values", 1, 3);
+  CHECK(contains(message_of([&] { GraphsFile(path).record(0); }), "a pair with node 3 of 3"));
+  overwrite<std::uint64_t>(path, "pairs/offsets", 1, 3);
+  CHECK(contains(message_of([&] { GraphsFile(path).record(0); }), "a pair has one node"));
+  last.targets.pop_back();
+  CHECK(contains(message_of([&] { write_graphs(path, {last}, graph_schema(), targets); }), "2 labels for 3 items"));
+  last.targets.push_back(1);
+  last.sides.pop_back();
+  CHECK(contains(message_of([&] { write_graphs(path, {last}, graph_schema(), targets); }), "2 sides of a split, not 3"));
+}
+
 TEST_CASE("graphs file: damage is refused by name") {
   const TemporaryFolder folder;
   const std::string path = folder.file("g.h5");

@@ -166,6 +166,86 @@ void write_two_labels(const std::string& path, Index count, std::uint64_t seed) 
   writer.commit(formats::start_provenance("a test"));
 }
 
+// Tables of 40 nodes of two kinds, of which an edge joins all that are alike.
+void write_two_circles(const Labelled& corpus) {
+  std::string nodes = "id,kind\n", edges = "source,target\n";
+  for (Index i = 0; i < 40; ++i) {
+    nodes += "n" + std::to_string(i) + (i % 2 == 0 ? ",even\n" : ",odd\n");
+    for (Index j = i % 2; j < i; j += 2) edges += "n" + std::to_string(i) + ",n" + std::to_string(j) + "\n";
+  }
+  write_file(corpus.path("nodes.csv"), nodes);
+  write_file(corpus.path("edges.csv"), edges);
+}
+
+TEST_CASE("graphs: whether an edge joins two nodes is learned from hidden edges, and answered for other pairs") {
+  const Labelled corpus;
+  write_two_circles(corpus);
+  const std::string tables = "convert -q --nodes nodes.csv --edges edges.csv ";
+  corpus.must(tables + "--hide-edges 30 --split 60,20,20 -o links");
+  const nlohmann::json shown = parse_json(corpus.must("inspect links/train.h5 --json").out);
+  CHECK(shown["level"] == "pair");
+  CHECK(shown["pairs"] == 228);  // 114 of 380 edges, and as many pairs without one
+  CHECK(shown["edges"] == 2 * (380 - 114));
+  const Outcome run = corpus.run("finetune --arch gat:layers=1,width=16,heads=2 --train links/train.h5 --valid "
+                                 "links/valid.h5 --epochs 60 --learning-rate 0.02 -o m.h5");
+  REQUIRE(run.status == 0);
+  CHECK(contains(run.err, " pairs of 2 classes in 1 graph"));
+  const nlohmann::json report = corpus.evaluated("classify m.h5 links/test.h5");
+  CHECK(report["accuracy"].get<double>() > 0.95);
+  CHECK(report["interval"]["method"] == "exact");  // pairs are drawn, not graphs
+  CHECK(report["interval"]["low"].get<double>() > 0.85);
+  CHECK(corpus.evaluated("classify m.h5 links/train.h5 --folds 3 --fold 2")["roc_auc"].get<double>() > 0.95);
+
+  write_file(corpus.path("asked.csv"), "source,target,why\nn39,n1,alike\nn4,n7,apart\nn7,n4,again\n");
+  corpus.must(tables + "--pairs asked.csv -o asked.h5");
+  std::vector<std::string> answers = lines_of(corpus.must("classify m.h5 asked.h5").out);
+  REQUIRE(answers.size() >= 3);
+  for (std::string& answer : answers) answer.resize(answer.rfind('\t') == answer.npos ? 0 : answer.rfind('\t'));
+  CHECK(answers[0] == "1\tn39-n1\tyes");
+  CHECK(answers[1] == "1\tn4-n7\tno");
+  CHECK(answers[2] == "1\tn7-n4\tno");
+
+  // A part of the pairs of a single graph is held out.
+  corpus.must("finetune -q --arch gat:layers=1,width=16,heads=2 --train links/train.h5 --valid 20% --epochs 60 "
+              "--learning-rate 0.02 -o held.h5");
+  CHECK(corpus.evaluated("classify held.h5 links/test.h5")["accuracy"].get<double>() > 0.9);
+  corpus.must(tables + "-o plain.h5");
+  corpus.refused("classify m.h5 plain.h5", 1, "plain.h5: has no pairs of nodes, which the model answers");
+  corpus.must(tables + "--pairs asked.csv --directed -o directed.h5");
+  corpus.refused("classify m.h5 directed.h5", 1, "its edges are directed, and those of the model's graphs are not");
+}
+
+TEST_CASE("graphs: pairs with labels and sides come from a table") {
+  const Labelled corpus;
+  write_two_circles(corpus);
+  std::string pairs = "source,target,alike,split\n";
+  for (Index i = 0; i < 39; ++i) {
+    for (const Index step : {1, 2}) {
+      if (i + step > 39) continue;
+      pairs += "n" + std::to_string(i) + ",n" + std::to_string(i + step) + (step == 2 ? ",yes," : ",no,") +
+               (i % 3 == 0 ? "test" : i % 3 == 1 ? "valid" : "train") + "\n";
+    }
+  }
+  write_file(corpus.path("pairs.csv"), pairs);
+  write_file(corpus.path("none.csv"), "source,target\n");
+  const std::string tables = "convert -q --nodes nodes.csv --edges none.csv --label-column alike --pairs ";
+  corpus.must(tables + "pairs.csv -o p.h5");
+  corpus.must("finetune -q --arch gat:layers=1,width=16,heads=2 --train p.h5 --valid p.h5 --epochs 60 "
+              "--learning-rate 0.02 -o m.h5");
+  const Outcome test = corpus.run("classify m.h5 p.h5 --evaluate --json");
+  CHECK(parse_json(test.out)["accuracy"].get<double>() > 0.95);
+  CHECK(parse_json(test.out)["examples"] == 26);  // 13 pairs of each step begin at a multiple of three
+
+  write_file(corpus.path("dangling.csv"), "source,target,alike\nn1,n40,yes\n");
+  corpus.refused(tables + "dangling.csv -o no.h5", 1, "dangling.csv:2: the pair is dangling: there is no node 'n40'");
+  write_file(corpus.path("sides.csv"), "source,target,split\nn1,n2,test\n");
+  corpus.refused("convert --nodes nodes.csv --edges none.csv --pairs sides.csv -o no.h5", 1,
+                 "sides.csv:1: has a column 'split', but the labels are not those of pairs");
+  corpus.refused(tables + "pairs.csv --hide-edges 10 -o no.h5", 2, "--hide-edges");
+  corpus.refused("convert --nodes nodes.csv --edges none.csv --hide-edges 101 -o no.h5", 2, "--hide-edges");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("no.h5")));
+}
+
 TEST_CASE("graphs: several labels are learned at once, those that are known") {
   const Labelled corpus;
   write_two_labels(corpus.path("train.h5"), 200, 1);

@@ -166,6 +166,20 @@ TEST_CASE("graphs: tables of nodes and edges") {
   CHECK(shown(corpus, "y.h5")["split"]["train"] == 1);
 }
 
+TEST_CASE("graphs: an edge that is listed both ways has the label of either row") {
+  const SmallCorpus corpus;
+  write_file(corpus.path("nodes.csv"), "id,kind\n1,a\n2,a\n3,b\n");
+  write_file(corpus.path("edges.csv"), "source,target,label\n1,2,\n2,1,strong\n3,2,weak\n2,3,\n");
+  corpus.must("convert -q --nodes nodes.csv --edges edges.csv -o g.h5");
+  const formats::GraphsFile file(corpus.path("g.h5"));
+  CHECK(file.record(0).graph.sources == std::vector<Index>{1, 0, 2, 1});
+  CHECK(file.record(0).targets == std::vector<double>{0, 0, 1, 1});
+  write_file(corpus.path("edges.csv"), "source,target,label\n1,2,weak\n2,1,strong\n3,2,weak\n2,3,weak\n");
+  corpus.refused("convert --nodes nodes.csv --edges edges.csv -o no.h5", 1,
+                 "edges.csv:2: the edge has the label 'label' of another value the other way, in line 3");
+  corpus.must("convert -q --nodes nodes.csv --edges edges.csv --directed -o d.h5");
+}
+
 TEST_CASE("graphs: bad tables are refused by file and line, and options of other modes by name") {
   const SmallCorpus corpus;
   write_tables(corpus);

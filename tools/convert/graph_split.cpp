@@ -93,23 +93,32 @@ void check_graph_parts(const std::vector<Index>& parts, const std::vector<Index>
   }
 }
 
-// Those of the nodes or edges that have a label, whose numbers are `places`.
+// The nodes of each edge or pair of the first graph; none where the labels are those of nodes.
+std::vector<data::NodePair> ends_of_items(const formats::GraphsFile& file) {
+  if (file.targets().level == data::GraphLevel::node) return {};
+  const data::Graph graph = file.graph(0);
+  if (file.targets().level == data::GraphLevel::pair) return graph.pairs;
+  std::vector<data::NodePair> ends;
+  for (const data::ListedEdge& edge : data::listed_edges(graph)) ends.push_back({edge.source, edge.target});
+  return ends;
+}
+
+// Those of the nodes, edges or pairs that have a label, whose numbers are `places`; copies of one have one key.
 std::vector<data::Unit> units_of_items(const formats::GraphsFile& file, bool by_class,
                                        std::vector<std::size_t>& places) {
-  const data::Graph graph = file.structure(0);
+  const std::vector<data::NodePair> ends = ends_of_items(file);
   const std::vector<double> values = file.values(0);
   const std::size_t columns = file.targets().columns.size();
-  const bool are_edges = file.targets().level == data::GraphLevel::edge;
   std::vector<data::Unit> units;
-  for (std::size_t item = 0, target = 0; item < values.size() / columns; ++item) {
-    while (are_edges && static_cast<Index>(item) >= graph.rows[target + 1]) ++target;
+  for (std::size_t item = 0; item < values.size() / columns; ++item) {
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(item * columns);
     const auto is_known = [](double value) { return !std::isnan(value); };
     if (std::none_of(first, first + static_cast<std::ptrdiff_t>(columns), is_known)) continue;
     std::uint64_t key = item;
-    if (are_edges && !file.schema().is_directed) {
-      const Index source = graph.sources[item], node = static_cast<Index>(target);
-      const Index low = std::min(source, node), high = std::max(source, node);
+    if (!ends.empty()) {
+      const auto [source, target] = ends[item];
+      const bool swaps = !file.schema().is_directed && source > target;
+      const Index low = swaps ? target : source, high = swaps ? source : target;
       key = data::ContentKey().add(static_cast<std::uint64_t>(low)).add(static_cast<std::uint64_t>(high)).value();
     }
     units.push_back({.key = key, .label = by_class ? static_cast<Index>(*first) + 1 : 0});
@@ -147,7 +156,7 @@ std::vector<Index> graph_parts(const formats::GraphsFile& file, const SplitOptio
   const SplitBy by = options.shares.by;
   const bool has_class = has_classes(file.targets()) && file.targets().level == data::GraphLevel::graph;
   check<DataError>(file.size() > 1, name,
-                   ": is one graph, whose nodes and edges have no labels; there is nothing to split");
+                   ": is one graph without labels of nodes, edges or pairs; there is nothing to split");
   check<DataError>(by != SplitBy::classes || has_class, name, no_class_advice);
   std::vector<Index> parts;
   if (by == SplitBy::scaffold) {

@@ -14,6 +14,7 @@
 #include "formats/graphs/tu_folder.hpp"
 #include "formats/heddle/graphs_file.hpp"
 #include "formats/labelled/named_table.hpp"
+#include "libcore/data/hidden_edges.hpp"
 #include "libcore/base/values.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/refuse_options.hpp"
@@ -94,10 +95,15 @@ class GraphsOfCommand {
   std::vector<std::string> label_columns() const { return split_list(split_.input.columns.label); }
 
   void write_source(const std::string& path, const data::GraphSource& source) {
-    GraphsFileWriter writer(path, source.schema(), source.targets());
+    const bool hides = options_.hide_edges > 0;
+    GraphsFileWriter writer(path, source.schema(), hides ? data::hidden_edge_targets() : source.targets());
     Oddities oddities;
     for (Index i = 0; i < source.size(); ++i) {
-      const data::GraphRecord record = source.record(i);
+      data::GraphRecord record = source.record(i);
+      if (hides) {
+        data::hide_edges(record, source.schema().is_directed, options_.hide_edges,
+                         static_cast<std::uint64_t>(arguments_.common().seed), i);
+      }
       oddities.see(record.graph);
       writer.append(record);
     }
@@ -116,6 +122,7 @@ class GraphsOfCommand {
     read(tables.nodes, options_.nodes, "nodes");
     read(tables.edges, options_.edges, "edges");
     read(tables.graphs, options_.graphs, "graphs");
+    read(tables.pairs, options_.pairs, "pairs");
     return formats::read_graph_tables(tables);
   }
 
@@ -280,6 +287,10 @@ void check_graph_usage(const std::vector<std::string>& inputs, const std::string
   refuse({"format", "text_column", "header"}, arguments, ": is for labelled texts");
   if (options.smiles.empty()) refuse({"bad_records"}, arguments, ": is for tables of molecules and labelled texts");
   if (options.smiles.empty() && !has_tables) refuse({"label_column"}, arguments, ": is for tables");
+  if (!options.smiles.empty()) refuse({"hide_edges"}, arguments, ": is for graphs, not for molecules");
+  if (options.hide_edges > 0) {
+    refuse({"label_column", "pairs"}, arguments, ": --hide-edges asks for the hidden edges alone");
+  }
   check<UsageError>(arguments.given("split") || !names_directory(output), "graphs go into one file; --split writes ",
                     "parts of them into a directory");
 }

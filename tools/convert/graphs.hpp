@@ -13,7 +13,8 @@ namespace heddle {
 struct GraphOptions {
   std::string smiles, id_column;
   std::vector<std::string> features{"all"};
-  std::string nodes, edges, graphs;
+  std::string nodes, edges, graphs, pairs;
+  Index hide_edges = 0;  // percent; 0: none
   bool directed = false;
   std::vector<std::string> categories;
 
@@ -45,6 +46,16 @@ struct GraphOptions {
     visitor(
         Field("graphs", "table of what is known of each graph as a whole").needs({"nodes"}).not_empty().takes("TABLE"),
         self.graphs);
+    visitor(Field("pairs", "table of pairs of nodes of which something is asked or known")
+                .needs({"nodes"})
+                .not_empty()
+                .takes("TABLE"),
+            self.pairs);
+    visitor(Field("hide_edges", "take so many percent of the edges out and ask for them, beside as many pairs without one")
+                .range(1, 100)
+                .word(0, "none")
+                .takes("PERCENT"),
+            self.hide_edges);
     visitor(Field("directed", "edges lead from source to target alone").needs({"nodes"}), self.directed);
     visitor(Field("categories", "columns of the tables that are categories although all of their values are numbers")
                 .needs({"nodes"})

@@ -352,8 +352,14 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
 }
 
 std::string LabelledTask::summary() const {
-  return concatenate(grouped(train_.size()), train_.size() == 1 ? " example" : " examples",
-                     labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes") : "");
+  const std::string classes = labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes") : "";
+  if (train_.graphs == nullptr || !train_.columns.empty() || train_.sentences.empty()) {
+    return concatenate(grouped(train_.size()), train_.size() == 1 ? " example" : " examples", classes);
+  }
+  Index parts = 0;
+  for (const data::TaggedSentence& graph : train_.sentences) parts += static_cast<Index>(graph.words.size());
+  return concatenate(grouped(parts), " ", to_text(train_.level), "s", classes, " in ",
+                     counted(train_.size(), "graph", "graphs"));
 }
 
 }  // namespace heddle

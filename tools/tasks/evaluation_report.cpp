@@ -17,6 +17,7 @@
 #include "libcore/metrics/ranking.hpp"
 #include "libcore/metrics/regression.hpp"
 #include "libcore/metrics/span_answers.hpp"
+#include "tools/tasks/graph_data.hpp"
 
 namespace heddle {
 
@@ -161,7 +162,8 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
   if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, how);
 }
 
-// Labels with their predictions, in the groups that are resampled: one for a text, one per word for a sentence.
+// Labels with their predictions, in the groups that are resampled: one for a text, one per word for a sentence; those
+// of a single graph are groups of their own.
 class Predictions {
  public:
   explicit Predictions(Index classes) : classes_(classes) {}
@@ -227,8 +229,11 @@ Predictions tag_predictions(const TaskData& data, const data::LabelSet& labels, 
   for (std::size_t s = 0; s < data.sentences.size(); ++s) {
     const std::vector<Index> gold = data::tag_ids(data.sentences[s], labels, data.file);
     const std::vector<std::optional<Index>> tags = predicted_tags(guesses.tags[s], labels);
-    for (std::size_t w = 0; w < gold.size(); ++w) predictions.add(gold[w], tags[w]);
-    predictions.end_group();
+    for (std::size_t w = 0; w < gold.size(); ++w) {
+      predictions.add(gold[w], tags[w]);
+      if (is_one_graph(data)) predictions.end_group();
+    }
+    if (!is_one_graph(data)) predictions.end_group();
   }
   return predictions;
 }
@@ -251,13 +256,15 @@ std::vector<Measure> class_measures(const Predictions& predictions) {
 class ColumnRanks {
  public:
   ColumnRanks(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses)
-      : columns_(std::max<std::size_t>(1, data.columns.size())), examples_(data.sentences.size()) {
-    for (std::size_t s = 0; s < examples_.size(); ++s) {
+      : columns_(std::max<std::size_t>(1, data.columns.size())) {
+    for (std::size_t s = 0; s < data.sentences.size(); ++s) {
+      if (!is_one_graph(data)) examples_.emplace_back();
       const std::vector<Index> gold = data::tag_ids(data.sentences[s], labels, data.file);
       for (std::size_t w = 0; w < gold.size(); ++w) {
         const Guess& guess = *guesses.tags[s][w];
+        if (is_one_graph(data)) examples_.emplace_back();
         const double second = guess.label == 1 ? guess.probability : 1 - guess.probability;
-        examples_[s].push_back({data.columns.empty() ? 0 : data.sentences[s].parts[w], {second, gold[w] == 1}});
+        examples_.back().push_back({data.columns.empty() ? 0 : data.sentences[s].parts[w], {second, gold[w] == 1}});
       }
     }
   }
@@ -285,7 +292,7 @@ class ColumnRanks {
 
  private:
   std::size_t columns_;
-  std::vector<std::vector<std::pair<Index, metrics::RankedExample>>> examples_;  // of each graph, with their columns
+  std::vector<std::vector<std::pair<Index, metrics::RankedExample>>> examples_;  // of each group, with their columns
 };
 
 // Further measures of the model, and of the baseline if there is one, before or after those of the classes.

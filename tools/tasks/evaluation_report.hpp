@@ -33,7 +33,8 @@ struct Judgement {
 struct Judge {
   std::string metric = "auto";  // the metric that decides; auto: the task's own
   bool intervals = false;  // one of that metric: exact of a fraction of texts or questions that are right; else by the
-                           // bootstrap, for which texts, sentences or questions are drawn
+                           // bootstrap, for which texts, sentences, graphs, the parts of a single
+                           // graph, or questions are drawn
   double null_threshold = 0;  // of spans
   std::uint64_t seed = 1;
   const Baseline* baseline = nullptr;  // with which the model is compared

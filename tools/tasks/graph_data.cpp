@@ -72,7 +72,7 @@ Task task_of(const data::GraphTargets& targets, const std::string& path, const s
   if (columns.size() > 1) return Task::label;
   const bool is_class = !targets.columns[columns.front()].classes.empty();
   check<UsageError>(targets.level == data::GraphLevel::graph || is_class, path, ": has numbers of ",
-                    to_text(targets.level), "s, which no task learns; classes of nodes and edges are learned");
+                    to_text(targets.level), "s, which no task learns; classes of nodes, edges and pairs are learned");
   if (targets.level != data::GraphLevel::graph) return Task::label;
   return is_class ? Task::classify : Task::regress;
 }
@@ -118,8 +118,8 @@ std::string name_of_node(const data::GraphRecord& record, Index node) {
   return record.node_names.empty() ? std::to_string(node + 1) : record.node_names[static_cast<std::size_t>(node)];
 }
 
-// For people, what have answers: "7", or "7>12" of a directed edge, "7-12" of another. An edge that is there both ways
-// is one.
+// For people, what have answers: "7", or "7>12" of a directed edge or pair, "7-12" of another. An edge that is there both
+// ways is one.
 struct NamedPart {
   Index number;
   std::string name;
@@ -127,25 +127,27 @@ struct NamedPart {
 std::vector<NamedPart> parts_of(const data::GraphRecord& record, data::GraphLevel level, bool is_directed) {
   std::vector<NamedPart> parts;
   const data::Graph& graph = record.graph;
+  const auto joined_names = [&](const data::NodePair& pair) {
+    return name_of_node(record, pair.source) + (is_directed ? ">" : "-") + name_of_node(record, pair.target);
+  };
   for (Index node = 0; node < graph.nodes; ++node) {
-    if (level == data::GraphLevel::node) {
-      parts.push_back({node, name_of_node(record, node)});
-      continue;
-    }
+    if (level == data::GraphLevel::node) parts.push_back({node, name_of_node(record, node)});
+    if (level != data::GraphLevel::edge) continue;
     for (Index e = graph.rows[static_cast<std::size_t>(node)]; e < graph.rows[static_cast<std::size_t>(node) + 1];
          ++e) {
       const Index source = graph.sources[static_cast<std::size_t>(e)];
-      if (!is_directed && source > node) continue;
-      parts.push_back({e, name_of_node(record, source) + (is_directed ? ">" : "-") + name_of_node(record, node)});
+      if (is_directed || source <= node) parts.push_back({e, joined_names({source, node})});
     }
   }
+  if (level != data::GraphLevel::pair) return parts;
+  for (const data::NodePair& pair : graph.pairs) parts.push_back({static_cast<Index>(parts.size()), joined_names(pair)});
   return parts;
 }
 
 // Whether a node, edge or graph belongs to the side of the split that the examples are of.
 bool is_of_side(const data::GraphRecord& record, Index part, const TaskData& data) {
   if (data.side == data::SplitSide::none) return true;
-  return record.sides[data.level == data::GraphLevel::node ? static_cast<std::size_t>(part) : 0] == data.side;
+  return record.sides[data::has_sides_of_items(data.level) ? static_cast<std::size_t>(part) : 0] == data.side;
 }
 
 // The nodes or edges of a graph, or the names of its labels, as words with their tags; those alone that have one where
@@ -211,6 +213,8 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
     check<UsageError>(targets.level == level, path, ": has labels of ", to_text(targets.level), "s, not of ",
                       to_text(level), "s");
   }
+  check<DataError>(level != data::GraphLevel::pair || file->pairs() > 0, path,
+                   ": has no pairs of nodes, which the model answers; make it with convert --pairs");
   TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file, .level = level};
   if (has_gold && file->has_sides()) data.side = input.side;
   data.columns = input.columns;
@@ -258,6 +262,39 @@ void join_graphs(TaskData& all, const std::vector<TaskData>& files) {
   all.graphs = std::make_shared<const data::GraphsForModel>(std::move(sources), files.front().graphs->schema());
   all.level = files.front().level;
   all.columns = files.front().columns;
+}
+
+bool is_one_graph(const TaskData& data) {
+  return data.graphs != nullptr && data.columns.empty() && data.sentences.size() == 1 &&
+         data.sentences.front().words.size() > 1;
+}
+
+TaskData with_parts_apart(const TaskData& data) {
+  TaskData apart = data;
+  apart.sentences.clear();
+  const data::TaggedSentence& whole = data.sentences.front();
+  for (std::size_t i = 0; i < whole.words.size(); ++i) {
+    data::TaggedSentence& part = apart.sentences.emplace_back();
+    part.words = {whole.words[i]};
+    if (!whole.tags.empty()) part.tags = {whole.tags[i]};
+    part.lines = {whole.lines[i]};
+    part.parts = {whole.parts[i]};
+  }
+  return apart;
+}
+
+TaskData with_parts_together(TaskData data) {
+  if (data.sentences.empty()) return data;
+  const auto append = [](auto& all, const auto& more) { all.insert(all.end(), more.begin(), more.end()); };
+  data::TaggedSentence whole = data.sentences.front();
+  for (auto part = data.sentences.begin() + 1; part != data.sentences.end(); ++part) {
+    append(whole.words, part->words);
+    append(whole.tags, part->tags);
+    append(whole.lines, part->lines);
+    append(whole.parts, part->parts);
+  }
+  data.sentences = {std::move(whole)};
+  return data;
 }
 
 std::vector<Index> graph_numbers(const TaskData& data) {

@@ -11,18 +11,26 @@
 
 namespace heddle {
 
-// What the labels of a graphs file let a model learn: a class or a number of each graph, a class of each node or edge,
-// or of each of several labels. `column` names the labels, or several as A,B; "": all. Throws DataError where there is
+// What the labels of a graphs file let a model learn: a class or a number of each graph, a class of each node, edge or
+// pair, or of each of several labels. `column` names the labels, or several as A,B; "": all. Throws DataError where there is
 // none, and UsageError for a name that is none of them.
 models::Task task_of_graphs(const std::string& path, const std::string& column);
 
 // The examples of a graphs file: texts, of which each is the parts of a graph as words, for models that count words, or
-// sentences, whose words are the nodes or edges. Examples whose label is not known are left out where gold labels are
+// sentences, whose words are the nodes, edges or pairs. Examples whose label is not known are left out where gold labels are
 // needed. Throws DataError, and UsageError for a task, or a level, that the file has no labels for.
 TaskData read_graphs(const std::string& path, const TaskInput& input);
 
 // Makes the graphs of several files those of one source, for the examples of all files in order.
 void join_graphs(TaskData& all, const std::vector<TaskData>& files);
+
+// Whether the nodes, edges or pairs of a single graph are all that is known, so that these are what is divided and
+// drawn, not graphs.
+bool is_one_graph(const TaskData& data);
+// Each of its parts as an example of its own, and examples of one graph as one. Precondition: is_one_graph(), or what
+// with_parts_apart() made of such data, or some of it.
+TaskData with_parts_apart(const TaskData& data);
+TaskData with_parts_together(TaskData data);
 
 // Of each example the number of its graph, from 0. Precondition: the examples are graphs.
 std::vector<Index> graph_numbers(const TaskData& data);

@@ -167,6 +167,7 @@ TaskData joined(const std::vector<TaskData>& files) {
 
 TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   if (fold.folds == 0) return data;
+  if (is_one_graph(data)) return with_parts_together(part_of(with_parts_apart(data), fold, side));
   check<UsageError>(fold.fold <= fold.folds, "--fold ", fold.fold, ": there are ", fold.folds, " folds");
   // Only classes are stratified; sentences, numbers and questions are distributed in order.
   std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
@@ -181,7 +182,12 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
 std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   if (data.graphs != nullptr) {
-    for (const Index number : graph_numbers(data)) units.push_back({.key = data::key_of(data.graphs->record(number))});
+    Index known = -1;  // the parts of a graph follow one another
+    for (const Index number : graph_numbers(data)) {
+      const std::uint64_t key = number == known ? units.back().key : data::key_of(data.graphs->record(number));
+      units.push_back({.key = key});
+      known = number;
+    }
     // Other nodes of a graph are other examples; other labels of it are not.
     for (std::size_t i = 0; data.columns.empty() && i < data.sentences.size(); ++i) {
       data::ContentKey key;
@@ -226,6 +232,13 @@ std::vector<Index> text_keys_of(const TaskData& data) {
 }
 
 HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fraction fraction) {
+  if (files.size() == 1 && is_one_graph(files.front())) {
+    HeldOutData split = hold_out({with_parts_apart(files.front())}, task, fraction);
+    for (std::vector<TaskData>* side : {&split.train, &split.valid}) {
+      side->front() = with_parts_together(std::move(side->front()));
+    }
+    return split;
+  }
   const TaskData all = joined(files);
   std::vector<data::Unit> units = units_of(all);
   const data::LabelSet labels = answered_by(task) == Answered::parts ? data::LabelSet() : labels_in(all, task);

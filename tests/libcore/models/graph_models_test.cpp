@@ -199,6 +199,70 @@ TEST_CASE("models of graphs: an edge has one class whichever way it is listed, b
   }
 }
 
+// Rows of a matrix as numbers.
+std::vector<std::vector<double>> rows_of(const Tensor& matrix) {
+  std::vector<std::vector<double>> rows(at(matrix.shape()[0]));
+  const Index width = matrix.shape()[1];
+  for (Index i = 0; i < matrix.shape()[0] * width; ++i) rows[at(i / width)].push_back(static_cast<double>(matrix[i]));
+  return rows;
+}
+
+TEST_CASE("models of graphs: a pair's class follows from its two nodes, in either order but for graphs with directions") {
+  data::Graph first = some_graph(5, 4), graph = some_graph(7, 1);
+  first.pairs = {{4, 2}};
+  graph.pairs = {{0, 1}, {6, 2}, {3, 3}, {1, 0}, {2, 6}};
+  const data::GraphBatch batch = batch_of({&first, &graph});
+  const models::TaskConfig task{
+      .task = models::Task::label, .labels = {"a", "b", "c"}, .of_graphs = true, .level = data::GraphLevel::pair};
+  for (const bool is_directed : {false, true}) {
+    for (const std::string& text : texts()) {
+      CAPTURE(is_directed);
+      CAPTURE(text);
+      data::GraphSchema features = schema;
+      features.is_directed = is_directed;
+      models::TaskModel model(std::move(made(text, features).model), task);
+      stir(model.parameters(), 0.2);
+      const std::vector<Index> all{0, 5, 6, 7, 8, 9};  // graph * 5 + pair
+      const Tensor logits = model.part_logits(batch, all, 5).value();
+      // relu(A t + B s + C (t * s) + b), then the classifier, by loops.
+      const auto weights = [&](const std::string& name) { return rows_of(model.parameters().find(name)->value()); };
+      const auto numbers = [&](const std::string& name) {
+        const Tensor& value = model.parameters().find(name)->value();
+        std::vector<double> result;
+        for (Index i = 0; i < value.size(); ++i) result.push_back(static_cast<double>(value[i]));
+        return result;
+      };
+      const std::string target_name = is_directed ? "task/pair/target/" : "task/pair/ends/",
+                        source_name = is_directed ? "task/pair/source/" : "task/pair/ends/";
+      const auto a = weights(target_name + "weight"), b = weights(source_name + "weight"),
+                 c = weights("task/pair/product/weight"), w = weights("task/weight");
+      const auto bias = numbers(target_name + "bias"), class_bias = numbers("task/bias");
+      const auto nodes = rows_of(model.nodes().node_vectors(batch).value());
+      const std::vector<std::pair<Index, Index>> wanted{{4, 2}, {5, 6}, {11, 7}, {8, 8}, {6, 5}, {7, 11}};
+      double apart = 0;
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto& source = nodes[at(wanted[i].first)];
+        const auto& target = nodes[at(wanted[i].second)];
+        std::vector<double> sums = class_bias;
+        for (std::size_t o = 0; o < bias.size(); ++o) {
+          double sum = (is_directed ? 1 : 2) * bias[o];
+          for (std::size_t k = 0; k < target.size(); ++k) {
+            sum += a[k][o] * target[k] + b[k][o] * source[k] + c[k][o] * target[k] * source[k];
+          }
+          for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += w[o][k] * std::max(0.0, sum);
+        }
+        for (std::size_t k = 0; k < sums.size(); ++k) {
+          const auto value = static_cast<double>(logits[static_cast<Index>(3 * i + k)]);
+          apart = std::max(apart, std::abs(sums[k] - value));
+        }
+      }
+      CHECK(apart < 1e-11);
+      check_gradients(model.parameters(),
+                      [&] { return ops::scale(weighted_sum(model.part_logits(batch, all, 5)), Real(0.1)); });
+    }
+  }
+}
+
 TEST_CASE("models of graphs: the other graphs of a batch do not matter, nor how a step is cut, with dropout too") {
   const data::Graph first = some_graph(7, 1), second = some_graph(5, 2), single = some_graph(1, 3);
   for (const std::string& text : texts()) {

@@ -132,6 +132,7 @@ GraphStatistics graph_statistics(const formats::GraphsFile& file) {
   statistics.graphs = file.size();
   statistics.nodes = file.nodes();
   statistics.edges = file.edges();
+  statistics.pairs = file.pairs();
   statistics.schema = file.schema();
   statistics.targets = file.targets();
   statistics.has_sides = file.has_sides();
@@ -160,6 +161,7 @@ std::string as_text(const GraphStatistics& graphs) {
       graphs.graphs > 1 ? range_text(graphs.sizes) + " per graph" : "", "\nedges       ", grouped(graphs.edges),
       graphs.schema.is_directed ? ", directed" : ", each way counted", "\ndegrees     ", range_text(graphs.degrees),
       "\nisolated    ", grouped(graphs.isolated), graphs.isolated == 1 ? " node\n" : " nodes\n");
+  if (graphs.pairs > 0) text += "pairs       " + grouped(graphs.pairs) + " of nodes, that are no edges\n";
   if (!graphs.parts.empty()) text += "also has    " + join(graphs.parts) + "\n";
   if (graphs.has_sides) {
     std::vector<std::string> sides;
@@ -182,6 +184,7 @@ void add_members(Json& json, const GraphStatistics& graphs) {
   json["sizes"] = range_json(graphs.sizes);
   json["degrees"] = range_json(graphs.degrees);
   json["isolated"] = graphs.isolated;
+  if (graphs.pairs > 0) json["pairs"] = graphs.pairs;
   json["parts"] = graphs.parts;
   json["node_features"] = features_json(graphs.schema.nodes);
   json["edge_features"] = features_json(graphs.schema.edges);
