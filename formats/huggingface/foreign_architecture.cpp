@@ -19,7 +19,7 @@ constexpr std::array activation_names{
     ActivationName{"relu", Activation::relu},           ActivationName{"gelu", Activation::gelu},
     ActivationName{"gelu_new", Activation::gelu_tanh},  ActivationName{"gelu_pytorch_tanh", Activation::gelu_tanh},
     ActivationName{"gelu_fast", Activation::gelu_tanh}, ActivationName{"silu", Activation::silu},
-    ActivationName{"swish", Activation::silu},
+    ActivationName{"swish", Activation::silu},          ActivationName{"relu2", Activation::relu_squared},
 };
 
 }  // namespace

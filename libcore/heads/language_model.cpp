@@ -1,13 +1,14 @@
 #include "libcore/heads/language_model.hpp"
 #include "libcore/nn/parts.hpp"
 
+#include "libcore/ops/activation.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/linear.hpp"
 
 namespace heddle::heads {
 
 LanguageModel::LanguageModel(const Scope& scope, Variable weight, const LanguageModelOptions& options)
-    : weight_(std::move(weight)), scale_(options.scale) {
+    : weight_(std::move(weight)), scale_(options.scale), cap_(options.cap) {
   scope.mark_output(weight_);
   if (options.bias) {
     bias_ = scope.parameter("bias", {weight_.shape()[0]}, Initializer::zeros(), Decay::no);
@@ -28,13 +29,18 @@ Variable LanguageModel::scaled(const Variable& hidden) const {
 
 Variable LanguageModel::operator()(const Variable& hidden) const {
   const Part part(nn::parts::output);
-  return ops::linear(scaled(hidden), weight_, bias_, {.output = DType::real});
+  const Variable logits = ops::linear(scaled(hidden), weight_, bias_, {.output = DType::real});
+  if (cap_ == 0) return logits;
+  const auto cap = static_cast<Real>(cap_);
+  return ops::scale(ops::activate(ops::scale(logits, 1 / cap), Activation::tanh), cap);
 }
 
 Variable LanguageModel::loss(const Variable& hidden, const std::vector<TokenId>& targets,
                              const ops::CrossEntropy& options) const {
   const Part part(nn::parts::output);
-  return ops::linear_cross_entropy(scaled(hidden), weight_, bias_, targets, options);
+  ops::CrossEntropy capped = options;
+  capped.cap = cap_;
+  return ops::linear_cross_entropy(scaled(hidden), weight_, bias_, targets, capped);
 }
 
 }  // namespace heddle::heads

@@ -9,9 +9,10 @@ namespace heddle::heads {
 struct LanguageModelOptions {
   Real scale = 1;
   bool bias = false;
+  double cap = 0;  // the logits are c tanh(z / c); 0: z
 };
 
-// logits = s h E^T + b with the embedding's own matrix (tied; Press and Wolf 2017) or with a matrix of its own; s is 1
+// z = s h E^T + b with the embedding's own matrix (tied; Press and Wolf 2017) or with a matrix of its own; s is 1
 // and b absent unless options say so.  Parameters: weight [vocab, width] unless tied; bias [vocab] where there is one.
 class LanguageModel : public TokenHead {
  public:
@@ -29,6 +30,7 @@ class LanguageModel : public TokenHead {
 
   Variable weight_, bias_;
   Real scale_ = 1;
+  double cap_ = 0;
 };
 
 }  // namespace heddle::heads

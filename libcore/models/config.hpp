@@ -146,6 +146,8 @@ struct StackConfig {
   bool attention_bias = true;  // with bias
   std::string projections = "standard";
   bool attention_output = true;
+  bool head_norm = false;
+  bool zero_outputs = false;
   double layer_dropout = 0;
 
   HeadShape head_shape() const;
@@ -347,6 +349,8 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
       self.projections);
   visitor(Field("attention_output", "output projection of attention; without it, the heads' results side by side"),
           self.attention_output);
+  visitor(Field("head_norm", "RMS norm of the queries and keys of each head (QK norm)"), self.head_norm);
+  visitor(Field("zero_outputs", "matrices that write to the residual stream begin as zeros"), self.zero_outputs);
   visitor(
       Field("layer_dropout",
             "stochastic depth: rate at which the last block's sublayers are left out for a sample in training; lower "

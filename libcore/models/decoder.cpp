@@ -12,8 +12,9 @@ namespace {
 constexpr AttentionSupport needed{.causal = true, .cached = true};
 
 heads::LanguageModel head_for(const Scope& scope, const DecoderConfig& config, const nn::Embedding& tokens) {
-  if (config.tie_embeddings) return heads::LanguageModel(scope, tokens);
-  return {scope, config.vocab_size, config.width, embedding_stddev};
+  const heads::LanguageModelOptions options{.cap = config.logit_cap};
+  if (config.tie_embeddings) return heads::LanguageModel(scope, tokens, options);
+  return {scope, config.vocab_size, config.width, embedding_stddev, options};
 }
 
 class DecoderState : public GeneratorState {

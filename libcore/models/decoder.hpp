@@ -9,6 +9,7 @@ namespace heddle::models {
 struct DecoderConfig : TransformerConfig {
   static constexpr const char* kind_name = "decoder";
   Index memory = 0;
+  double logit_cap = 0;
 
   void validate() const override;
 
@@ -22,6 +23,11 @@ struct DecoderConfig : TransformerConfig {
                 .word(0, "none")
                 .takes("N"),
             self.memory);
+    visitor(Field("logit_cap", "bound c of the logits, which become c tanh(z / c)")
+                .above(0, 1e6)
+                .word(0, "none")
+                .takes("X"),
+            self.logit_cap);
   }
 };
 

@@ -12,7 +12,8 @@ namespace {
 nn::BlockOptions block_options(const StackConfig& config, const StackParts& parts) {
   const nn::Bias bias = bias_of(config);
   const double stddev = projection_stddev(config.width);
-  const double output = stddev / std::sqrt(2.0 * static_cast<double>(std::max<Index>(1, config.layers)));
+  const double output =
+      config.zero_outputs ? 0 : stddev / std::sqrt(2.0 * static_cast<double>(std::max<Index>(1, config.layers)));
   nn::BlockOptions options{
       .order = from_text<BlockOrder>(config.block),
       .norm = norm_options(config),
@@ -24,6 +25,8 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
                     .relative_segments = parts.relative_segments,
                     .projections = from_text<Projections>(config.projections),
                     .output = config.attention_output,
+                    .head_norm = config.head_norm,
+                    .norm_epsilon = config.norm_epsilon,
                     .bias = config.attention_bias ? bias : nn::Bias::no,
                     .stddev = stddev,
                     .output_stddev = output},

@@ -45,7 +45,8 @@ struct StackContext {
 };
 
 // Parameters: 0, 1, … of the blocks, each used by one layer, or by several in turn; norm. Matrices start normal with
-// projection_stddev(), those that write to the residual stream with 1 / sqrt(2 layers) of that.
+// projection_stddev(), those that write to the residual stream with 1 / sqrt(2 layers) of that, or
+// as zeros.
 class Stack {
  public:
   Stack(const Scope& scope, const StackConfig& config, const StackParts& parts);

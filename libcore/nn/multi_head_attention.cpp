@@ -61,12 +61,24 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const Scope& stack, c
       attention_(make_attention(options.variant, {scope, stack}, shape_)),
       positions_(options.positions == nullptr ? nullptr : options.positions->for_layer(scope / "positions")),
       inputs_(inputs_of(scope, options, *attention_, positions_.get(), source == Source::same)) {
+  if (options.head_norm) {
+    const NormOptions norm{NormKind::rms, options.norm_epsilon};
+    query_norm_.emplace(scope / "query_norm", shape_.key_width, norm);
+    key_norm_.emplace(scope / "key_norm", shape_.key_width, norm);
+  }
   if (!attention_->has_projections() || !options.output) {
     check_output(options);
   } else {
     output_.emplace(scope / "output", shape_.heads * shape_.value_width, options.width, options.bias,
                     options.output_stddev);
   }
+}
+
+Heads MultiHeadAttention::normed(Heads heads) const {
+  if (!query_norm_) return heads;
+  if (!heads.query.empty()) heads.query = (*query_norm_)(heads.query, Norm::Result::activation);
+  if (!heads.key.empty()) heads.key = (*key_norm_)(heads.key, Norm::Result::activation);
+  return heads;
 }
 
 AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts,
@@ -128,6 +140,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
     heads = inputs().memory(around.content, pass);
     heads.query = inputs().query(x, pass);
   }
+  heads = normed(std::move(heads));
   const Variable query = heads.query;
   Mask seen = mask;
   if (!positions.empty()) seen.query_offsets = positions;
@@ -135,7 +148,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
   if (!around.earlier.empty()) {
     check<ShapeError>(mask.key_lengths.empty() && mask.query_offsets.empty() && positions.empty() && !mask.pairs,
                       "only whole sequences, all of one length, continue earlier positions");
-    const Heads before = inputs().memory(around.earlier, {});
+    const Heads before = normed(inputs().memory(around.earlier, {}));
     heads.key = ops::concatenate({before.key, heads.key}, 2);
     heads.value = ops::concatenate({before.value, heads.value}, 2);
     const Index earlier_time = around.earlier.shape()[1];
@@ -170,7 +183,7 @@ Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index wind
   for (std::size_t b = 0; b < rows.seen.size(); ++b) key_time = std::max(key_time, rows.seen[b] + rows.added[b]);
   const auto heads = [&] {
     const Part part(parts::projections);
-    return inputs().all(x, {}, {});
+    return normed(inputs().all(x, {}, {}));
   }();
   const AttentionCall next = call(heads, mask, rows.seen, steady_length(key_time));
   const auto mixed = [&] {
@@ -183,7 +196,7 @@ Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index wind
 CrossAttention::Memory CrossAttention::remember(const Variable& states, const std::vector<Index>& lengths,
                                                 const Pass& pass) const {
   const Part part(parts::projections);
-  const Heads heads = inputs().memory(states, pass);
+  const Heads heads = normed(inputs().memory(states, pass));
   return {heads.key, heads.value, lengths};
 }
 
@@ -198,7 +211,7 @@ Mask CrossAttention::Memory::mask() const {
 Variable CrossAttention::operator()(const Variable& x, const Memory& memory, const Variable& residual,
                                     const Pass& pass) const {
   const Part part(parts::projections);
-  const AttentionCall call{.query = inputs().query(x, pass),
+  const AttentionCall call{.query = normed({inputs().query(x, pass), {}, {}}).query,
                            .key = memory.key,
                            .value = memory.value,
                            .mask = memory.mask(),
@@ -208,7 +221,7 @@ Variable CrossAttention::operator()(const Variable& x, const Memory& memory, con
 }
 
 PairWeights CrossAttention::weights(const Variable& x, const Memory& memory) const {
-  return variant().weights({.query = inputs().query(x, {}),
+  return variant().weights({.query = normed({inputs().query(x, {}), {}, {}}).query,
                             .key = memory.key,
                             .value = memory.value,
                             .mask = memory.mask(),

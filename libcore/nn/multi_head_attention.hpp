@@ -10,6 +10,7 @@
 
 #include "libcore/attention/attention.hpp"
 #include "libcore/nn/head_projections.hpp"
+#include "libcore/nn/norm.hpp"
 #include "libcore/nn/relative_segments.hpp"
 #include "libcore/positions/positions.hpp"
 
@@ -25,7 +26,10 @@ struct AttentionOptions {
   const Positions* positions = nullptr;
   bool relative_segments = false;
   Projections projections = Projections::standard;  // of variants that have them
-  bool output = true;  // a matrix of the heads' results together; else these are the result. Only with projections
+  bool output = true;      // a matrix of the heads' results together; else these are the result. Only with projections
+  bool head_norm = false;  // RMS norm of the queries and keys of each head (Henry et al. 2020, "QKNorm"; Dehghani et
+                           // al. 2023)
+  double norm_epsilon = 1e-5;
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;
 };
@@ -39,7 +43,8 @@ struct Surroundings {
 
 // The projections and the variant, which self- and cross-attention have in common. A variant without projections gets
 // the states themselves, cut into heads, and its result is that of the module.
-// Parameters: those of the projections; output/weight [width, heads * value_width] and a bias, unless there is none.
+// Parameters: those of the projections; with head_norm query_norm/gain and key_norm/gain [key_width]; output/weight
+// [width, heads * value_width] and a bias, unless there is none.
 class MultiHeadAttention {
  public:
   MultiHeadAttention(const MultiHeadAttention&) = delete;
@@ -61,12 +66,15 @@ class MultiHeadAttention {
   Variable mix(const AttentionCall& call) const;
   Variable merge(const Variable& mixed, const Variable& residual, const Pass& pass) const;
   const HeadProjections& inputs() const { return *inputs_; }
+  // With its queries and keys, of those that it has, as scores see them before positions.
+  Heads normed(Heads heads) const;
 
  private:
   HeadShape shape_;
   std::unique_ptr<const Attention> attention_;
   std::shared_ptr<const AttentionPositions> positions_;
   std::unique_ptr<const HeadProjections> inputs_;
+  std::optional<Norm> query_norm_, key_norm_;
   std::optional<Linear> output_;
 };
 

@@ -69,6 +69,13 @@ struct Elu {
   }
 };
 
+struct ReluSquared {
+  static HEDDLE_INLINE Point at(Real x) {
+    const Real positive = x <= 0 ? Real(0) : x;
+    return {positive * positive, 2 * positive};
+  }
+};
+
 struct Identity {
   static HEDDLE_INLINE Point at(Real x) { return {x, Real(1)}; }
 };
@@ -106,6 +113,8 @@ HEDDLE_INLINE void activate_switch(Activation activation, const X* x, Y* y, Y* d
       return activate_loop<LeakyRelu>(x, y, derivative, count);
     case Activation::elu:
       return activate_loop<Elu>(x, y, derivative, count);
+    case Activation::relu_squared:
+      return activate_loop<ReluSquared>(x, y, derivative, count);
     case Activation::identity:
       return activate_loop<Identity>(x, y, derivative, count);
   }

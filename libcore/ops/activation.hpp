@@ -15,7 +15,8 @@ enum class Activation {
   sigmoid,     // 1 / (1 + e^-x)
   leaky_relu,  // x, or x / 5 below 0 (Maas et al. 2013; the factor is that of graph attention, Velickovic et al. 2018)
   elu,         // x, or e^x - 1 below 0 (Clevert et al. 2016)
-  identity,    // x
+  relu_squared,  // max(0, x)^2 (So et al. 2021, "Primer")
+  identity,      // x
 };
 template <>
 struct Names<Activation> {
@@ -27,6 +28,7 @@ struct Names<Activation> {
                                                                      {Activation::sigmoid, "sigmoid"},
                                                                      {Activation::leaky_relu, "leaky-relu"},
                                                                      {Activation::elu, "elu"},
+                                                                     {Activation::relu_squared, "relu-squared"},
                                                                      {Activation::identity, "identity"}};
 };
 

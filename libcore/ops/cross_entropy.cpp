@@ -17,19 +17,31 @@ namespace {
 
 constexpr Index rows_per_task = 8;
 
-// gradient = factor (softmax - uniform part of the target's distribution)
+// What the elements of a row of gradients have in common.
+struct RowGradient {
+  Real log_sum, uniform, factor;
+  Real inverse_cap;  // 0: none
+
+  // factor (p - q) times the derivative of the cap, 1 - (y / c)^2.
+  HEDDLE_INLINE Real at(Real logit, Real expected) const {
+    const Real capped = inverse_cap * logit;
+    return factor * (math::exp(logit - log_sum) - expected) * (1 - capped * capped);
+  }
+};
+
+// Of all classes as if none were the target: q is the uniform part of the target's distribution.
 template <class T>
-HEDDLE_INLINE void gradient_loop(const Real* logits, Real log_sum, Real uniform, Real factor, T* gradient,
-                                 Index count) {
-  for (Index i = 0; i < count; ++i) store(gradient[i], factor * (math::exp(logits[i] - log_sum) - uniform));
+HEDDLE_INLINE void gradient_loop(const Real* logits, const RowGradient& row, T* gradient, Index count) {
+  for (Index i = 0; i < count; ++i) store(gradient[i], row.at(logits[i], row.uniform));
 }
-HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, Real factor, Real* gradient,
-                                Index count) {
-  gradient_loop(logits, log_sum, uniform, factor, gradient, count);
+HEDDLE_KERNEL void row_gradient(const Real* logits, const RowGradient& row, Real* gradient, Index count) {
+  gradient_loop(logits, row, gradient, count);
 }
-HEDDLE_KERNEL void row_gradient(const Real* logits, Real log_sum, Real uniform, Real factor, BFloat16* gradient,
-                                Index count) {
-  gradient_loop(logits, log_sum, uniform, factor, gradient, count);
+HEDDLE_KERNEL void row_gradient(const Real* logits, const RowGradient& row, BFloat16* gradient, Index count) {
+  gradient_loop(logits, row, gradient, count);
+}
+HEDDLE_KERNEL void cap_row(Real cap, Real* logits, Index count) {
+  for (Index i = 0; i < count; ++i) logits[i] = cap * math::tanh(logits[i] / cap);
 }
 
 void check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
@@ -60,6 +72,7 @@ class RowLosses {
       : targets_(targets),
         weights_(row_weights(targets, options.class_weights, classes)),
         smoothing_(options.smoothing),
+        inverse_cap_(options.cap > 0 ? static_cast<Real>(1 / options.cap) : Real(0)),
         divisor_(options.divisor > 0 ? options.divisor : std::accumulate(weights_.begin(), weights_.end(), 0.0)),
         log_sums_({static_cast<Index>(targets.size())}),
         losses_(targets.size(), 0.0) {
@@ -108,16 +121,18 @@ class RowLosses {
       return;
     }
     const auto factor = static_cast<Real>(seed * weights_[static_cast<std::size_t>(row)] / divisor_);
-    const auto uniform = static_cast<Real>(smoothing_ / static_cast<double>(classes));
+    const RowGradient of_row{log_sums_[row], static_cast<Real>(smoothing_ / static_cast<double>(classes)), factor,
+                             inverse_cap_};
     const Real logit = logits[target];
-    row_gradient(logits, log_sums_[row], uniform, factor, to, classes);
-    const Real expected = static_cast<Real>(1 - smoothing_) + uniform;
-    store(to[target], factor * (math::exp(logit - log_sums_[row]) - expected));
+    row_gradient(logits, of_row, to, classes);
+    store(to[target], of_row.at(logit, static_cast<Real>(1 - smoothing_) + of_row.uniform));
   }
 
   std::vector<TokenId> targets_;
   std::vector<double> weights_;
-  double smoothing_, divisor_;
+  double smoothing_;
+  Real inverse_cap_;
+  double divisor_;
   Tensor log_sums_;  // [rows]
   std::vector<double> losses_;
 };
@@ -138,8 +153,9 @@ void add_rows(const T* dy, Index rows, const GradientTarget& to) {
 // A head's logits, a part of the rows at a time.
 class HeadLoss {
  public:
-  HeadLoss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, RowLosses losses)
-      : hidden_(hidden.as_matrix()),
+  HeadLoss(const Tensor& hidden, const Tensor& weight, const Tensor& bias, RowLosses losses, double cap)
+      : cap_(static_cast<Real>(cap)),
+        hidden_(hidden.as_matrix()),
         weight_(weight),
         bias_(bias),
         losses_(std::move(losses)),
@@ -184,6 +200,15 @@ class HeadLoss {
   Tensor hidden_of(Index first) const { return hidden_.narrowed(0, first, std::min(part_, rows_ - first)); }
 
   Tensor logits_of(Index first) const {
+    const Tensor logits = uncapped(first);
+    const Index classes = logits.shape()[1];
+    if (cap_ > 0) {
+      parallel_for(logits.shape()[0], [&](Index row) { cap_row(cap_, logits.data() + row * classes, classes); });
+    }
+    return logits;
+  }
+
+  Tensor uncapped(Index first) const {
     const Tensor hidden = hidden_of(first), logits({hidden.shape()[0], weight_.shape()[0]});
     if (bias_.empty()) {
       matmul(matrix(hidden), transpose(weight_), target(logits));
@@ -195,6 +220,7 @@ class HeadLoss {
     return logits;
   }
 
+  Real cap_;
   Tensor hidden_, weight_, bias_;
   RowLosses losses_;
   Index rows_, part_;
@@ -228,8 +254,8 @@ Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, co
   check<ShapeError>(bias.empty() || bias.shape() == Shape{classes}, "linear_cross_entropy: bias of shape ",
                     bias.shape(), " for ", classes, " classes");
   check_targets(hidden.shape().without_last().with_last(classes), targets);
-  const auto loss =
-      std::make_shared<HeadLoss>(hidden.value(), weight.value(), bias.value(), RowLosses(targets, classes, options));
+  const auto loss = std::make_shared<HeadLoss>(hidden.value(), weight.value(), bias.value(),
+                                               RowLosses(targets, classes, options), options.cap);
   const Tensor total = loss->forward(Recording::current() != nullptr);
   return record(total, {hidden, weight, bias},
                 [loss, dhidden = hidden.gradient(), dweight = weight.gradient(),

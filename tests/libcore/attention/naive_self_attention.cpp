@@ -219,8 +219,8 @@ class Calculation {
  public:
   Calculation(const NaiveSelfAttention& of, const Rows& asking, const Rows& seen, const NaiveSelfAttention::Text& text)
       : of_(of), scheme_(of), text_(text), first_(text.mask.query_offsets.empty() ? 0 : text.mask.query_offsets[0]) {
-    for (const auto& x : asking) query_.push_back(projected("query", x));
-    for (const auto& x : seen) key_.push_back(projected("key", x));
+    for (const auto& x : asking) query_.push_back(normed("query", projected("query", x)));
+    for (const auto& x : seen) key_.push_back(normed("key", projected("key", x)));
     for (const auto& x : seen) value_.push_back(projected("value", x));
   }
 
@@ -287,6 +287,19 @@ class Calculation {
     const Parameter* const weight = of_.parameters.find(path + "/weight");
     if (weight == nullptr) return x;
     return weight->value().rank() == 3 ? narrow(weight->value(), x) : linear(of_.parameters, path, x);
+  }
+  // Each head's part, x / sqrt(mean x^2 + eps) times the gain, where there is one.
+  Numbers normed(const std::string& name, Numbers heads) const {
+    const Parameter* const gain = of_.parameters.find(of_.layer + "/" + name + "_norm/gain");
+    if (gain == nullptr) return heads;
+    const auto width = static_cast<std::size_t>(of_.shape.key_width);
+    for (std::size_t first = 0; first < heads.size(); first += width) {
+      double squares = 0;
+      for (std::size_t i = 0; i < width; ++i) squares += heads[first + i] * heads[first + i];
+      const double factor = 1 / std::sqrt(squares / static_cast<double>(width) + of_.norm_epsilon);
+      for (std::size_t i = 0; i < width; ++i) heads[first + i] *= factor * gain->value()[static_cast<Index>(i)];
+    }
+    return heads;
   }
   // Each head's part of x times a matrix [in, out] of its own.
   static Numbers narrow(const Tensor& matrices, const Numbers& x) {

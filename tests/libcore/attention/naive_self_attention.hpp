@@ -24,6 +24,7 @@ struct NaiveSelfAttention {
   std::string variant, positions;
   HeadShape shape;
   bool causal = false;
+  double norm_epsilon = 1e-5;  // of the norms of queries and keys, where there are any
 
   // One sequence. Its mask has one query offset, the position of the first query, and one length at most.
   struct Text {

@@ -47,6 +47,9 @@ std::vector<Variation<models::DecoderConfig>> variations() {
       .add("unscaled scores", [](auto& c) { c.attention = "dot:scale=1"; })
       .add("grouped heads", [](auto& c) { c.kv_heads = 1; })
       .add("wide heads", [](auto& c) { c.head_width = 6; })
+      .add("normed heads", [](auto& c) { c.head_norm = true, c.positions = "rope"; })
+      .add("squared activation", [](auto& c) { c.activation = "relu-squared"; })
+      .add("bounded logits", [](auto& c) { c.logit_cap = 1.5; })
       .add("gated", [](auto& c) { c.gated = true, c.activation = "silu"; })
       .add("no layers", [](auto& c) { c.layers = 0; })
       .add_attention();

@@ -196,6 +196,7 @@ class NaiveTransformer {
         {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
         {"leaky-relu", [](double v) { return std::max(v, v / 5); }},
         {"elu", [](double v) { return v < 0 ? std::exp(v) - 1 : v; }},
+        {"relu-squared", [](double v) { return v > 0 ? v * v : 0.0; }},
         {"identity", [](double v) { return v; }}};
     return all.at(config_.activation)(x);
   }
@@ -219,7 +220,8 @@ class NaiveTransformer {
             .variant = config_.attention,
             .positions = config_.positions,
             .shape = config_.head_shape(),
-            .causal = causal};
+            .causal = causal,
+            .norm_epsilon = config_.norm_epsilon};
   }
   const models::Model& model_;
   std::string stack_;

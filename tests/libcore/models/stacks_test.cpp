@@ -79,6 +79,7 @@ Config drawn_config(Draw& draw) {
   config.projections = draw.one_of<std::string>({"standard", "standard", "narrow"});
   config.attention_output = draw.one_of<int>({1, 1, 0}) == 1;
   config.embedding_norm = draw.coin();
+  config.head_norm = draw.coin();
   return config;
 }
 

@@ -81,6 +81,36 @@ TEST_CASE("cross_entropy: gradients and oracle, with smoothing, divisor and igno
   }
 }
 
+TEST_CASE("linear_cross_entropy: bounded logits are c tanh(z / c), and a bound far away changes nothing") {
+  const Index width = 5, classes = 9;
+  const Tensor hidden = normal_tensor({12, width}, 1, 2), weight = normal_tensor({classes, width}, 2),
+               bias = normal_tensor({classes}, 3);
+  std::vector<TokenId> targets = random_targets(12, classes);
+  targets[3] = -1;
+  const auto loss = [&](double cap) {
+    return [&targets, cap](const auto& in) {
+      return ops::linear_cross_entropy(in[0], in[1], in[2], targets, {.smoothing = 0.1, .cap = cap});
+    };
+  };
+  check_operation(loss(1.5), {hidden, weight, bias});
+  check_oracle(loss(1.5),
+               [&](const auto& in) {
+                 std::vector<double> logits;
+                 for (std::size_t r = 0; r < 12; ++r) {
+                   for (std::size_t c = 0; c < 9; ++c) {
+                     double z = in[2][c];
+                     for (std::size_t i = 0; i < 5; ++i) z += in[0][r * 5 + i] * in[1][c * 5 + i];
+                     logits.push_back(1.5 * std::tanh(z / 1.5));
+                   }
+                 }
+                 return std::vector<double>{naive_loss(logits, targets, 0.1, 11)};
+               },
+               {hidden, weight, bias});
+  const std::vector<Tensor> inputs{hidden, weight, bias};
+  const Differentiated far = differentiate(loss(1e5), inputs), none = differentiate(loss(0), inputs);
+  CHECK(difference(far.gradients[1], none.gradients[1]) < by_precision(1e-8, 1e-4));
+}
+
 TEST_CASE("cross_entropy: known values") {
   CHECK(loss_and_gradient(Tensor({1, 2}, 5), {0}).loss == doctest::Approx(std::log(2.0)));
   const Result result = loss_and_gradient(Tensor({1, 3}, {0, static_cast<Real>(std::log(2.0)), 0}), {1});

@@ -81,6 +81,26 @@ TEST_CASE("rms_norm: gradients and oracle") {
   }
 }
 
+TEST_CASE("norms: rows may lie apart, as heads do, and be stored as bfloat16") {
+  const Tensor states = normal_tensor({2, 35, 4 * 3 * 6}, 1, 2), gain = normal_tensor({6}, 2);
+  // The second of three parts in four heads: [2, 4, 35, 6], whose rows are contiguous.
+  const auto heads = [](const Tensor& t) { return t.narrowed(-1, 24, 24).split(-1, 4).swapped(1, 2); };
+  const auto norm_of_heads = [&](const auto& in) { return ops::rms_norm(view(in[0], heads), in[1], epsilon); };
+  check_operation(norm_of_heads, {states, gain});
+  const Tensor apart = norm_of_heads(std::vector<Variable>{Variable(states), Variable(gain)}).value();
+  const Tensor together = ops::rms_norm(Variable(heads(states).copy()), Variable(gain), epsilon).value();
+  CHECK(apart.is_contiguous());
+  CHECK(difference(apart, together) == 0);
+
+  const Tensor few(Shape{40, 6}, DType::bfloat16), rounded({40, 6});
+  for (Index i = 0; i < few.size(); ++i) {
+    store(few.data<BFloat16>()[i], states[i]);
+    rounded[i] = load(few.data<BFloat16>()[i]);
+  }
+  CHECK(difference(ops::rms_norm(Variable(few), Variable(gain), epsilon).value(),
+                   ops::rms_norm(Variable(rounded), Variable(gain), epsilon).value()) == 0);
+}
+
 TEST_CASE("layer_norm: rows have mean 0 and variance s / (s + epsilon)") {
   const Index width = 50;
   const Tensor x = normal_tensor({4, width}, 1, 0.01), y = with_ones(x, epsilon);

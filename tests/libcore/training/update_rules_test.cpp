@@ -171,6 +171,15 @@ const Rule& rule_of(const std::string& name) {
       {"adam", {"adam" + adams, [](Trained& p, const Given& in) { adam(p, in, 0.8, 0.9, 1e-3, true); }}},
       {"coupled", {"coupled" + adams, coupled}},
       {"muon", {"muon" + adams + ",momentum=0.7,others=0.3", muon}},
+      {"lion",
+       {"lion:beta1=0.7,beta2=0.9",
+        [](Trained& p, const Given& in) {
+          for (std::size_t i = 0; i < p.w.size(); ++i) {
+            const double u = 0.7 * p.m[i] + 0.3 * in.g[i], sign = u > 0 ? 1 : u < 0 ? -1 : 0;
+            p.w[i] -= in.rate * (sign + in.decay * p.w[i]);
+            p.m[i] = 0.9 * p.m[i] + 0.1 * in.g[i];
+          }
+        }}},
       {"adagrad",
        {"adagrad:epsilon=0.01",
         [](Trained& p, const Given& in) {
@@ -356,7 +365,8 @@ Numbers rates_of(const std::string& schedule) {
     const std::map<std::string, double> all{{"constant", 1},
                                             {"linear", 1 - 0.75 * progress},
                                             {"cosine", 0.25 + 0.75 * (1 + std::cos(std::numbers::pi * progress)) / 2},
-                                            {"inverse-sqrt", std::sqrt(2.0 / (s + 1))}};
+                                            {"inverse-sqrt", std::sqrt(2.0 / (s + 1))},
+                                            {"wsd", progress <= 0.5 ? 1 : 1 - 0.75 * (progress - 0.5) / 0.5}};
     rates.push_back(all.at(schedule));
   }
   return rates;
@@ -372,7 +382,8 @@ TrainingConfig config_of(const Run& run) {
   const bool falls = run.schedule == "linear" || run.schedule == "cosine";
   TrainingConfig config;
   config.optimizer = choice_of(run.rule, 0.3);
-  config.schedule = ScheduleChoice::from(run.schedule + ":warmup=2" + (falls ? ",final=0.25" : ""));
+  const std::string ends = falls ? ",final=0.25" : run.schedule == "wsd" ? ",final=0.25,decay=0.5" : "";
+  config.schedule = ScheduleChoice::from(run.schedule + ":warmup=2" + ends);
   config.training.steps = run_steps;
   config.training.batch_size = 2;
   config.training.accumulate = run.parts;
