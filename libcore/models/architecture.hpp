@@ -63,7 +63,7 @@ Architecture describe(std::vector<Preset> presets = {}, const FromScratch& from_
           },
           detail::roles_of<M, Generator, ContextualVectors, TokenLoss, MaskedPredictor, PermutationPredictor,
                            BidirectionalLoss, SequenceToSequence, CountedStart, NodeVectors, MaskedNodePredictor,
-                           EdgeAttentionMaps, AttentionMaps, AttentionStacks>(),
+                           UpdateRule, EdgeAttentionMaps, AttentionMaps, AttentionStacks>(),
           std::move(presets),
           from_scratch};
 }

@@ -94,6 +94,27 @@ class EdgeAttentionMaps : public virtual NodeVectors {
   virtual std::vector<EdgeAttentionMap> edge_attention_maps(const data::GraphBatch& graphs) const = 0;
 };
 
+// Turns gradients into steps (update_rule.hpp).
+class UpdateRule {
+ public:
+  static constexpr std::string_view what = "turns gradients into steps";
+
+  virtual ~UpdateRule() = default;
+
+  // What a rule keeps from step to step, [coordinates, ...] each; other tensors at every step of the same shapes.
+  using State = std::vector<Variable>;
+  virtual State start(Index coordinates) const = 0;
+  struct Seen {
+    const Tensor& gradients;          // [coordinates]
+    const Tensor& losses;             // [coordinates]: before the step, of the function that each coordinate is of
+    Index step;                       // from 0
+    const std::vector<Index>& parts;  // how many coordinates each tensor has, in order
+  };
+  // What is added to each coordinate, [coordinates], and in `state` what the next step needs. Nothing flows back into
+  // gradients and losses.
+  virtual Variable step(const Seen& seen, State& state) const = 0;
+};
+
 // Computes a vector for each token of a text: hidden states, the input of heads, embeddings and senses.
 class ContextualVectors : public virtual TokenModel {
  public:

@@ -133,13 +133,20 @@ struct TaskConfig {
   bool has_classes() const { return models::has_classes(task); }
 };
 
-// A task, to print it or to compare it, without what is known of the training examples.
+// A task, to print it or to compare it, without what is known of the training examples, and of graphs without what
+// texts alone have.
 struct TaskSettings {
   TaskConfig task;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    TaskConfig::visit_settings(self.task, visitor);
+    if (!self.task.of_graphs) return TaskConfig::visit_settings(self.task, visitor);
+    visitor(Field("task", ""), self.task.task);
+    visitor(Field("level", ""), self.task.level);
+    if (!self.task.columns.empty()) visitor(Field("columns", ""), self.task.columns);
+    visitor(Field("labels", ""), self.task.labels);
+    visitor(Field("mean", ""), self.task.mean);
+    visitor(Field("stddev", ""), self.task.stddev);
   }
 };
 

@@ -87,6 +87,7 @@ void prepare(models::ModelConfig& config, const ObjectiveChoice& objective) {
   for (const Listed& of : listed()) {
     if (of.name == objective.name()) config->prepare_for(of.needed);
   }
+  objective->fit(config);
 }
 
 DataKind data_of(const ObjectiveChoice& objective, const models::Model& model) {

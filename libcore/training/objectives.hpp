@@ -59,6 +59,8 @@ struct ObjectiveSettings {
   virtual std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const = 0;
   // Throws UsageError for inputs that the objective has no use for.
   virtual ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const = 0;
+  // Sets what the model keeps of how it is trained.
+  virtual void fit(models::ModelConfig&) const {}
   // The most tokens in a micro-batch, where they and not the number of samples limit it; 0 where samples do.
   virtual Index batch_tokens() const { return 0; }
 

@@ -8,6 +8,7 @@
 
 #include "libcore/autograd/parameters.hpp"
 #include "libcore/base/kind.hpp"
+#include "libcore/models/model.hpp"
 #include "libcore/training/state.hpp"
 
 namespace heddle::training {
@@ -34,6 +35,12 @@ class Optimizer {
   virtual std::string note() const { return ""; }
 };
 
+// A model that takes steps, and what its weights are known by.
+struct RuleModel {
+  std::shared_ptr<const models::Model> model;
+  std::string content;
+};
+
 // What the settings of every rule have. A rule's own derive from it and have a visit().
 struct OptimizerSettings {
   double weight_decay = 0;
@@ -42,6 +49,9 @@ struct OptimizerSettings {
   virtual void validate() const {}
   // The peak learning rate where none is given.
   virtual double usual_rate() const { return 1e-3; }
+  // The file of the model that takes the steps, which use() must be given before make(); "": none.
+  virtual std::string rule_file() const { return ""; }
+  virtual void use(const RuleModel&) {}
   virtual std::unique_ptr<Optimizer> make(Parameters& parameters) const = 0;
 
   template <class Self, class Visitor>

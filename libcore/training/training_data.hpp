@@ -6,6 +6,7 @@
 
 #include "libcore/data/graphs.hpp"
 #include "libcore/data/pair_source.hpp"
+#include "libcore/data/problems.hpp"
 #include "libcore/data/token_source.hpp"
 
 namespace heddle::training {

@@ -73,6 +73,7 @@ void write_graphs(const std::string& path) {
     const auto count = static_cast<std::size_t>(nodes);
     record.graph.node_features = {std::vector<std::int32_t>(2 * count, 1), std::vector<float>(count, 0.5f)};
     record.graph.edge_features = {{}, std::vector<float>(count, 2)};
+    record.graph.pairs = {{0, nodes - 1}};
     record.targets = {1, data::unknown_target};
     record.positions.assign(2 * count, 1);
     record.fragments = {1, 4000000000u};

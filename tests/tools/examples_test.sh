@@ -125,6 +125,13 @@ awk -F: '/^(bfs|bellman-ford)/ { run = $1 } /^mean/ { split($0, word, /[ ,]+/); 
   END { exit !(mean["bfs.max"] >= 0.99 && mean["bellman-ford.max"] > mean["bellman-ford.mean"] + 0.01) }' table.txt ||
   { cat table.txt >&2; fail 'the steps of algorithms are not learned'; }
 
+# Hidden edges of a graph with communities are found better than by chance.
+run links SEEDS=1 NODES=200
+finished
+rm -rf out
+awk '/^mean/ { split($0, word, /[ ,]+/); exit !(word[2] >= 0.65) }' table.txt ||
+  { cat table.txt >&2; fail 'edges are not learned'; }
+
 for script in "$examples"/slurm/*.sbatch; do
   bash -n "$script" || fail "$script is no script for bash"
 done

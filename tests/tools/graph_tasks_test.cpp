@@ -186,8 +186,9 @@ TEST_CASE("graphs: whether an edge joins two nodes is learned from hidden edges,
   CHECK(shown["level"] == "pair");
   CHECK(shown["pairs"] == 228);  // 114 of 380 edges, and as many pairs without one
   CHECK(shown["edges"] == 2 * (380 - 114));
-  const Outcome run = corpus.run("finetune --arch gat:layers=1,width=16,heads=2 --train links/train.h5 --valid "
-                                 "links/valid.h5 --epochs 60 --learning-rate 0.02 -o m.h5");
+  const Outcome run = corpus.run(
+      "finetune --arch gat:layers=1,width=16,heads=2 --train links/train.h5 --valid "
+      "links/valid.h5 --epochs 60 --learning-rate 0.02 -o m.h5");
   REQUIRE(run.status == 0);
   CHECK(contains(run.err, " pairs of 2 classes in 1 graph"));
   const nlohmann::json report = corpus.evaluated("classify m.h5 links/test.h5");
@@ -205,9 +206,13 @@ TEST_CASE("graphs: whether an edge joins two nodes is learned from hidden edges,
   CHECK(answers[1] == "1\tn4-n7\tno");
   CHECK(answers[2] == "1\tn7-n4\tno");
 
+  CHECK(contains(corpus.must("inspect m.h5").out, "level = pair"));
+  corpus.refused("classify m.h5 asked.h5 --format csv", 2, "--format: is for texts, and the model reads graphs");
+
   // A part of the pairs of a single graph is held out.
-  corpus.must("finetune -q --arch gat:layers=1,width=16,heads=2 --train links/train.h5 --valid 20% --epochs 60 "
-              "--learning-rate 0.02 -o held.h5");
+  corpus.must(
+      "finetune -q --arch gat:layers=1,width=16,heads=2 --train links/train.h5 --valid 20% --epochs 60 "
+      "--learning-rate 0.02 -o held.h5");
   CHECK(corpus.evaluated("classify held.h5 links/test.h5")["accuracy"].get<double>() > 0.9);
   corpus.must(tables + "-o plain.h5");
   corpus.refused("classify m.h5 plain.h5", 1, "plain.h5: has no pairs of nodes, which the model answers");
@@ -223,15 +228,19 @@ TEST_CASE("graphs: pairs with labels and sides come from a table") {
     for (const Index step : {1, 2}) {
       if (i + step > 39) continue;
       pairs += "n" + std::to_string(i) + ",n" + std::to_string(i + step) + (step == 2 ? ",yes," : ",no,") +
-               (i % 3 == 0 ? "test" : i % 3 == 1 ? "valid" : "train") + "\n";
+               (i % 3 == 0   ? "test"
+                : i % 3 == 1 ? "valid"
+                             : "train") +
+               "\n";
     }
   }
   write_file(corpus.path("pairs.csv"), pairs);
   write_file(corpus.path("none.csv"), "source,target\n");
   const std::string tables = "convert -q --nodes nodes.csv --edges none.csv --label-column alike --pairs ";
   corpus.must(tables + "pairs.csv -o p.h5");
-  corpus.must("finetune -q --arch gat:layers=1,width=16,heads=2 --train p.h5 --valid p.h5 --epochs 60 "
-              "--learning-rate 0.02 -o m.h5");
+  corpus.must(
+      "finetune -q --arch gat:layers=1,width=16,heads=2 --train p.h5 --valid p.h5 --epochs 60 "
+      "--learning-rate 0.02 -o m.h5");
   const Outcome test = corpus.run("classify m.h5 p.h5 --evaluate --json");
   CHECK(parse_json(test.out)["accuracy"].get<double>() > 0.95);
   CHECK(parse_json(test.out)["examples"] == 26);  // 13 pairs of each step begin at a multiple of three
@@ -272,6 +281,7 @@ TEST_CASE("graphs: several labels are learned at once, those that are known") {
   CHECK(mixed.status == 1);
   CHECK(contains(mixed.err, "turned.h5: answers for the labels chord, double, and m.h5 for the labels double, chord"));
   CHECK(contains(corpus.run(gat + "--train train.h5 --label-column chord,chord -o x.h5").err, "is named twice"));
+  corpus.refused("classify m.h5 test.h5 --evaluate --label-column chord", 2, "the model has answers for ");
   // One of them alone is a class as ever, and so is each of an ensemble's.
   corpus.must(gat + "--train train.h5 --label-column chord --epochs 1 -o one.h5");
   CHECK(contains(corpus.must("inspect one.h5").out, "classify"));

@@ -17,7 +17,7 @@ class FineTunedAnswerer : public Answerer {
              {.batch_tokens = options.batch_tokens}},
         overlong_{options.overlong},
         baseline_name_(options.baseline) {
-    refuse_unused(models_.task().task, options, arguments);
+    refuse_unused(models_.task(), options, arguments);
     if (models_.reads_all()) refuse({"overlong"}, arguments, ": the model reads texts of any length");
     if (!baseline_name_.empty()) baseline_.emplace(baseline_name_, "", &models_);
   }

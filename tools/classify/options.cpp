@@ -34,7 +34,16 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
   cli::protect_inputs({options.base, options.baseline}, {options.output}, arguments);
 }
 
-void refuse_unused(Task task, const ClassifyOptions& options, const cli::Arguments& arguments) {
+void refuse_unused(const models::TaskConfig& config, const ClassifyOptions& options, const cli::Arguments& arguments) {
+  const Task task = config.task;
+  if (config.of_graphs) {
+    refuse({"raw", "format", "text_column", "header", "overlong", "bad_records"}, arguments,
+           ": is for texts, and the model reads graphs");
+  }
+  if (!config.columns.empty()) {
+    refuse({"label_column"}, arguments,
+           ": the model has answers for " + join(config.columns) + ", and is evaluated by all");
+  }
   const std::string reason = concatenate(" has no effect for a model of the task ", to_text(task));
   const Answered answered = answered_by(task);
   const bool is_number = answer_of(task) == models::Answer::number;

@@ -127,7 +127,7 @@ struct ClassifyOptions {
 void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments);
 
 // Throws UsageError for an option that models of the task do not use.
-void refuse_unused(models::Task task, const ClassifyOptions& options, const cli::Arguments& arguments);
+void refuse_unused(const models::TaskConfig& task, const ClassifyOptions& options, const cli::Arguments& arguments);
 
 // How the task's examples are read.
 TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options);

@@ -61,7 +61,7 @@ class ZeroShotAnswerer : public Answerer {
         loaded_(formats::load_language_model(arguments.operand("MODEL"), options.base)),
         model_(models::require<models::TokenLoss>(*loaded_.model, "--labels", arguments.operand("MODEL"))),
         limit_(options.overlong, "prompt") {
-    refuse_unused(models::Task::classify, options, arguments);
+    refuse_unused(models::TaskConfig(), options, arguments);
     refuse({"baseline"}, arguments, ": is for fine-tuned models, whose labels both have");
     const std::string& pattern = options.zero_shot.template_text;
     check<UsageError>(options.zero_shot.labels.size() >= 2, "--labels: at least two are needed");

@@ -66,6 +66,9 @@ std::unique_ptr<Corpus> open_pairs(const PretrainOptions& options, const cli::Ar
 // Graphs files.
 std::unique_ptr<Corpus> open_graphs(const PretrainOptions& options, const cli::Arguments& arguments);
 
+// Problems of a family. Precondition: --tasks names one.
+std::unique_ptr<Corpus> open_problems(const PretrainOptions& options, const cli::Arguments& arguments);
+
 // Throws UsageError for a model that reads no texts, which the file holds.
 void check_reads_texts(const models::ModelConfig& model, const std::string& file);
 // What models of texts learn of tokenizers. Throws UsageError for a model that reads no texts.

@@ -39,10 +39,10 @@ int main(int argc, char** argv) {
     check_control(options.control);
     if (options.control.resume.empty()) described_model(options.model, {}).check();
     check<UsageError>(
-        options.dry_run || !options.train.empty(),
+        options.dry_run || !options.train.empty() || options.tasks.is_given(),
         "--train names the token file to train on, made with tokenize -t tokenizer.h5 -o tokens.h5 text.txt; "
         "or, with -t tokenizer.h5, the text itself");
-    if (options.valid.empty()) refuse_evaluation(arguments, "--valid");
+    if (options.valid.empty() && !options.tasks.is_given()) refuse_evaluation(arguments, "--valid");
     take_seed(options.control, options.output, arguments);
     return train(options, pretraining_defaults(arguments), {options.train, {options.tokenizer}}, arguments,
                  [&] { return std::make_unique<Pretraining>(options, arguments); });

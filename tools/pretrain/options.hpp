@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/data/problems.hpp"
 #include "libcore/models/presets.hpp"
 #include "tools/cli/kind_choice.hpp"
 #include "tools/lines/document_cutter.hpp"
@@ -34,6 +35,7 @@ struct PretrainOptions : RunOptions {
   std::vector<std::string> train;
   std::string tokenizer;
   Documents documents = Documents::file;
+  cli::KindChoice<data::ProblemFamily> tasks;
   ModelOptions model;
 
   template <class Self, class Visitor>
@@ -59,6 +61,7 @@ struct PretrainOptions : RunOptions {
     visitor(Field("documents", "what ends a document in text: a line, blank lines, or the end of a file")
                 .needs({"tokenizer"}),
             self.documents);
+    visitor(Field("tasks", "family of problems on which an update rule is trained, in place of --train"), self.tasks);
     visit_files(self, visitor);
     visitor(Field("model", "Model"), self.model);
     visitor(Field("learning", "Training"), self.learning);

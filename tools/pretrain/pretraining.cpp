@@ -46,7 +46,9 @@ models::ModelConfig described_model(const ModelOptions& options, const models::M
 }
 
 Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments) : options_(options) {
-  if (options.train.empty()) {
+  if (options.tasks.is_given()) {
+    corpus_ = open_problems(options, arguments);
+  } else if (options.train.empty()) {
     valid_ = open_valid(options.valid);
   } else {
     // Before text is encoded, for which there may be no tokenizer.

@@ -25,7 +25,7 @@ class Pretraining : public Trainee {
   void add_inputs(formats::Provenance& provenance) const override;
   void settle(RunSpec& spec) const override;
   std::string evaluation_options() const override { return "--valid"; }
-  bool evaluates() const override { return !options_.valid.empty(); }
+  bool evaluates() const override { return corpus_ ? corpus_->valid().kind().has_value() : !options_.valid.empty(); }
   void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) override;
   training::Objective& objective() const override { return *objective_; }
   std::string summary() const override;

@@ -1,6 +1,7 @@
 #include "tools/training/training_run.hpp"
 #include "tools/training/resolve_options.hpp"
 
+#include "formats/heddle/load_model.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/training_files.hpp"
@@ -9,10 +10,21 @@ namespace heddle {
 
 namespace {
 
+// Reads the model that takes the steps, where one does. Throws DataError where it is another one than the run's.
+void read_rule(training::OptimizerChoice& optimizer) {
+  const std::string path = optimizer->rule_file();
+  if (path.empty()) return;
+  const formats::ModelFile file(path);
+  const std::shared_ptr<const models::Model> model = formats::load_weights_to_train(file);
+  (void)models::require<models::UpdateRule>(*model, "--optimizer learned", path);
+  optimizer->use({model, file.weights().fingerprint()});
+}
+
 // The run of these options where those that are not given are those of the base.
 RunSpec settled(const RunOptions& options, RunSpec base, const Trainee& trainee, const cli::Arguments& arguments) {
   if (base.selection.select == Select::best && !trainee.evaluates()) base.selection.select = Select::automatic;
   RunSpec spec = resolved(options.learning, base, arguments);
+  read_rule(spec.optimizer);
   trainee.settle(spec);
   spec.selection.select = resolved(spec.selection.select, trainee.evaluates(), trainee.evaluation_options());
   return spec;
@@ -56,6 +68,7 @@ PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, const
   const formats::ModelFile& file = *plan.start.file;
   plan.record = record_of(file, defaults.tool, found_by(options.control));
   plan.spec = plan.record->spec;
+  read_rule(plan.spec.optimizer);
   if (plan.start.beginning != Beginning::resumed) return plan;
   plan.spec = settled(options, plan.record->spec, trainee, arguments);
   check_may_resume(plan.spec, *plan.record, file.file().path());
@@ -138,6 +151,7 @@ int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& fi
   TrainingInputs inputs{.named = files.others, .resumed = files_to_resume(options.control, options.output)};
   inputs.named.push_back(validation(options.valid).file);
   for (const TrainingFile& file : training_files(files.train)) inputs.named.push_back(file.path);
+  inputs.named.push_back(resolved(options.learning, defaults, arguments).optimizer->rule_file());
   check_outputs(outputs, inputs, arguments);
   if (options.dry_run) {
     const std::unique_ptr<Trainee> trainee = open();

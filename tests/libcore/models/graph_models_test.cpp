@@ -207,7 +207,8 @@ std::vector<std::vector<double>> rows_of(const Tensor& matrix) {
   return rows;
 }
 
-TEST_CASE("models of graphs: a pair's class follows from its two nodes, in either order but for graphs with directions") {
+TEST_CASE(
+    "models of graphs: a pair's class follows from its two nodes, in either order but for graphs with directions") {
   data::Graph first = some_graph(5, 4), graph = some_graph(7, 1);
   first.pairs = {{4, 2}};
   graph.pairs = {{0, 1}, {6, 2}, {3, 3}, {1, 0}, {2, 6}};
@@ -247,9 +248,9 @@ TEST_CASE("models of graphs: a pair's class follows from its two nodes, in eithe
         for (std::size_t o = 0; o < bias.size(); ++o) {
           double sum = (is_directed ? 1 : 2) * bias[o];
           for (std::size_t k = 0; k < target.size(); ++k) {
-            sum += a[k][o] * target[k] + b[k][o] * source[k] + c[k][o] * target[k] * source[k];
+            sum += a[o][k] * target[k] + b[o][k] * source[k] + c[o][k] * target[k] * source[k];
           }
-          for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += w[o][k] * std::max(0.0, sum);
+          for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += w[k][o] * std::max(0.0, sum);
         }
         for (std::size_t k = 0; k < sums.size(); ++k) {
           const auto value = static_cast<double>(logits[static_cast<Index>(3 * i + k)]);

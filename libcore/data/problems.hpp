@@ -1,0 +1,68 @@
+// Functions of many numbers, which update rules learn to make small.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "libcore/base/kind.hpp"
+#include "libcore/base/real.hpp"
+
+namespace heddle::data {
+
+// One function, as something that is trained: each step may see another part of the data.
+class Problem {
+ public:
+  virtual ~Problem() = default;
+  // Where it starts: sets all numbers.
+  virtual void start(std::span<Real> x) const = 0;
+  // The function of step `step`, from 0, at x; sets the gradient there.
+  virtual double at(std::span<const Real> x, Index step, std::span<Real> gradient) const = 0;
+};
+
+// Problems of one kind and size, each a function of its number alone.
+class ProblemSource {
+ public:
+  virtual ~ProblemSource() = default;
+  virtual std::string name() const = 0;          // for messages: "quadratics:dimension=10"
+  virtual std::vector<Index> parts() const = 0;  // of how many numbers each tensor is, in order
+  virtual std::unique_ptr<Problem> problem(std::uint64_t number) const = 0;
+
+  Index size() const;  // numbers
+};
+
+// Rows of numbers, the last of which is to be predicted from the others; columns have mean 0 and deviation 1.
+struct ProblemTable {
+  std::string name;
+  Index columns = 0;
+  std::vector<float> values;  // [rows, columns]
+
+  Index rows() const { return columns == 0 ? 0 : static_cast<Index>(values.size()) / columns; }
+};
+
+// What the settings of every family have. A family's own derive from it and have a visit().
+struct ProblemFamily {
+  virtual ~ProblemFamily() = default;
+  virtual void validate() const {}
+  // The file of the table that its problems need; "": none.
+  virtual std::string table_file() const { return ""; }
+  // Throws DataError for a table that is too small. Precondition: the table is the one of table_file().
+  virtual std::unique_ptr<ProblemSource> make(const std::string& name,
+                                              std::shared_ptr<const ProblemTable> table) const = 0;
+
+  template <class Self, class Visitor>
+  static void visit(Self&, Visitor&) {}
+};
+
+using ProblemChoice = KindOf<ProblemFamily>;
+
+}  // namespace heddle::data
+
+namespace heddle {
+
+// The families, in the order of problem_families.def.
+template <>
+const KindList<data::ProblemFamily>& kinds();
+
+}  // namespace heddle

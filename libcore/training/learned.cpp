@@ -1,0 +1,107 @@
+// Steps by a model that was trained to take them: w += r (rule(gradients of w so far) - decay w).
+// Source: Andrychowicz et al. 2016, "Learning to learn by gradient descent by gradient descent".
+#include <algorithm>
+
+#include "libcore/models/update_rule.hpp"
+#include "libcore/nn/parts.hpp"
+#include "libcore/training/optimizer.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+class Learned : public Optimizer {
+ public:
+  Learned(std::shared_ptr<const models::Model> model, double weight_decay, Parameters& parameters)
+      : model_(std::move(model)), rule_(*model_->as<models::UpdateRule>()), weight_decay_(weight_decay) {
+    for (const Parameter& parameter : parameters.all()) {
+      if (!parameter.is_trained()) continue;
+      Ruled& ruled = ruled_.emplace_back(Ruled{&parameter, {}});
+      for (const Variable& part : rule_.start(parameter.size())) ruled.state.push_back(part.value().copy());
+    }
+  }
+
+  std::vector<StateTensor> state() const override {
+    std::vector<StateTensor> all;
+    for (const Ruled& ruled : ruled_) {
+      for (std::size_t i = 0; i < ruled.state.size(); ++i) {
+        all.push_back({concatenate("rule", i, "/", ruled.parameter->name), ruled.state[i]});
+      }
+    }
+    return all;
+  }
+
+  std::string note() const override {
+    const auto& config = *model_->config().as<models::RuleConfig>();
+    return concatenate("optimizer learned was trained on ", config.learned_on, " for ", config.horizon,
+                       " steps; longer runs and other problems are untested");
+  }
+
+  void update(const UpdateStep& step) override {
+    Section section("optimizer");
+    for (Ruled& ruled : ruled_) update(ruled, step);
+  }
+
+ private:
+  struct Ruled {
+    const Parameter* parameter;
+    std::vector<Tensor> state;
+  };
+
+  void update(Ruled& ruled, const UpdateStep& step) const {
+    const Tensor weights = ruled.parameter->value(), slopes = ruled.parameter->gradient();
+    const Index count = weights.size();
+    const Tensor gradients({count}), losses({count}, static_cast<Real>(step.loss));
+    for (Index i = 0; i < count; ++i) gradients[i] = static_cast<Real>(step.gradient_scale) * slopes[i];
+    models::UpdateRule::State state;
+    for (const Tensor& part : ruled.state) state.emplace_back(part);
+    const std::vector<Index> parts{count};
+    const Tensor change = rule_.step({gradients, losses, step.step, parts}, state).value();
+    for (std::size_t i = 0; i < state.size(); ++i) ruled.state[i].assign(state[i].value());
+    const double rate = step.learning_rate * ruled.parameter->rate;
+    const auto of_change = static_cast<Real>(rate);
+    const auto keep = static_cast<Real>(1 - (ruled.parameter->decay == Decay::yes ? rate * weight_decay_ : 0));
+    for (Index i = 0; i < count; ++i) weights[i] = keep * weights[i] + of_change * change[i];
+  }
+
+  std::shared_ptr<const models::Model> model_;
+  const models::UpdateRule& rule_;
+  double weight_decay_;
+  std::vector<Ruled> ruled_;
+};
+
+struct LearnedSettings final : OptimizerSettings {
+  static constexpr const char* kind_name = "learned";
+  std::string file, content;
+  std::shared_ptr<const models::Model> rule;
+
+  double usual_rate() const override { return 1; }
+  void validate() const override {
+    check<UsageError>(!file.empty(), "`file`: names the model that takes steps, which pretrain makes with `tasks`");
+  }
+  std::string rule_file() const override { return file; }
+  void use(const RuleModel& of) override {
+    rule = of.model;
+    content = of.content;
+  }
+  std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
+    check<UsageError>(rule != nullptr, "optimizer learned: its file was not read");
+    return std::make_unique<Learned>(rule, weight_decay, parameters);
+  }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("file", "model that takes the steps, made by pretrain with `objective` optimizer").takes("FILE"),
+            self.file);
+    visitor(Field("content", "a hash of its weights, which is found anew").takes("HASH"), self.content);
+    OptimizerSettings::visit(self, visitor);
+  }
+};
+
+}  // namespace
+
+OptimizerChoice learned_defaults() {
+  return LearnedSettings();
+}
+
+}  // namespace heddle::training

@@ -1,0 +1,98 @@
+// Update rules that are trained, and train.
+#include "support/json.hpp"
+#include "tools/background.hpp"
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace learned_optimizer_tests {
+
+namespace {
+
+const std::string rule = "pretrain -q --arch lstm-rule:width=6 --tasks quadratics:dimension=4 --batch-size 8 ";
+
+}  // namespace
+
+TEST_CASE("learned optimizers: a rule is trained, shown, and resumed to the same weights") {
+  const SmallCorpus corpus;
+  const Outcome run = corpus.must(
+      "pretrain --arch lstm-rule:width=6 --tasks quadratics:dimension=4 --batch-size 8 --steps 40 --learning-rate "
+      "0.01 --eval-every 20 --log log.jsonl -o rule.h5");
+  CHECK(contains(run.err, "problems of quadratics:dimension=4, of 4 numbers"));
+  CHECK(contains(run.err, "validation loss"));
+  CHECK(contains(run.err, "steps/s"));
+  const nlohmann::json shown = parse_json(corpus.must("inspect rule.h5 --json").out);
+  CHECK(shown["config"]["learned_on"] == "quadratics:dimension=4");
+  CHECK(shown["config"]["horizon"] == 100);
+  corpus.must("inspect verify rule.h5");
+  const std::string command = rule + "--learning-rate 0.01 --checkpoint-every 1 --log part.jsonl --log-every 1 ";
+  const long steps = stopped_and_resumed(corpus, command, "part", 3);
+  corpus.must(rule + "--learning-rate 0.01 --steps " + std::to_string(steps) + " -o whole.h5");
+  corpus.must("inspect diff whole.h5 part.h5");
+}
+
+TEST_CASE("learned optimizers: they train models, and a run goes on with the same rule alone") {
+  const SmallCorpus corpus;
+  corpus.must(rule + "--steps 60 --learning-rate 0.01 -o rule.h5");
+  corpus.must(
+      "pretrain -q --arch transformer-rule:width=8 --tasks quadratics:dimension=4 --steps 20 --batch-size 8 -o "
+      "attends.h5");
+  corpus.must(
+      "pretrain -q --arch mnemosyne:width=8 --tasks quadratics:dimension=4 --steps 20 --batch-size 8 -o "
+      "remembers.h5");
+  const std::string small = "pretrain -q --train train.h5 --layers 1 --width 16 --heads 2 --context 16 --batch-size 4 ";
+  for (const std::string file : {"rule.h5", "attends.h5", "remembers.h5"}) {
+    CAPTURE(file);
+    corpus.must(small + "--steps 5 --optimizer learned:file=" + file + " -o m.h5");
+    corpus.must("rm m.h5");
+  }
+  const Outcome loud = corpus.must(
+      "pretrain --train train.h5 --layers 1 --width 16 --heads 2 --context 16 --batch-size "
+      "4 --steps 5 --optimizer learned:file=rule.h5 -o noted.h5");
+  CHECK(contains(loud.err,
+                 "was trained on quadratics:dimension=4 for 100 steps; longer runs and other problems are "
+                 "untested"));
+  const std::string learned = small + "--optimizer learned:file=rule.h5 ";
+  const long steps =
+      stopped_and_resumed(corpus, learned + "--checkpoint-every 1 --log part.jsonl --log-every 1 ", "part", 3);
+  corpus.must(learned + "--steps " + std::to_string(steps) + " -o whole.h5");
+  corpus.must("inspect diff whole.h5 part.h5");
+  // Another rule under the same name.
+  corpus.must(rule + "--steps 61 --learning-rate 0.01 -o rule.h5");
+  corpus.refused(learned + "--steps " + std::to_string(steps) + " -o whole.h5", 1, "content");
+}
+
+TEST_CASE("learned optimizers: files and options of the wrong kind are refused in one line") {
+  const SmallCorpus corpus;
+  corpus.must(rule + "--steps 2 -o rule.h5");
+  corpus.must("pretrain -q --train train.h5 --layers 1 --width 16 --heads 2 --context 16 --steps 2 -o decoder.h5");
+  write_file(corpus.path("words.csv"), "a,b\nx,y\nz,w\n");
+  write_file(corpus.path("numbers.csv"), "a,name,b\n1,x,2\n2,y,3\n4,z,5\n");
+  corpus.must("pretrain -q --arch lstm-rule:width=4 --tasks mlp:table=numbers.csv,hidden=3 --steps 2 -o mlp.h5");
+  const std::string small = "pretrain --train train.h5 --layers 1 --width 16 --steps 2 -o no.h5 ";
+  for (const Refusal& refusal : std::vector<Refusal>{
+           {small + "--optimizer learned:file=decoder.h5", "decoder.h5", 1},
+           {small + "--optimizer learned:file=none.h5", "none.h5", 1},
+           {small + "--optimizer learned", "--optimizer", 2},
+           {"pretrain --tasks quadratics --steps 2 -o no.h5", "--tasks: is for models that take steps", 2},
+           {"pretrain --tasks cubics --arch lstm-rule --steps 2 -o no.h5", "quadratics", 2},
+           {"pretrain --tasks mlp --arch lstm-rule --steps 2 -o no.h5", "table", 2},
+           {"pretrain --tasks mlp:table=none.csv --arch lstm-rule --steps 2 -o no.h5", "none.csv", 1},
+           {"pretrain --tasks mlp:table=words.csv --arch lstm-rule --steps 2 -o no.h5", "words.csv", 1},
+           {"pretrain --tasks quadratics --arch lstm-rule --train train.h5 --steps 2 -o no.h5", "--train", 2},
+           {"pretrain --arch lstm-rule --train train.h5 --steps 2 -o no.h5", "train.h5", 2},
+           {"pretrain --tasks quadratics --arch lstm-rule --objective optimizer:unroll=30 --steps 2 -o no.h5",
+            "horizon", 2},
+           {"generate rule.h5 -p x", "rule.h5", 1},
+           {"classify rule.h5 -", "rule.h5", 1},
+           {"finetune --from rule.h5 --train numbers.csv -o no.h5", "rule.h5", 1},
+           {"inspect evaluate rule.h5 train.h5", "rule.h5", 1}}) {
+    CAPTURE(refusal.command);
+    const Outcome run = corpus.refused(refusal);
+    CHECK(lines_in(run.err) == 1);
+    CHECK_FALSE(std::filesystem::exists(corpus.path("no.h5")));
+  }
+}
+
+}  // namespace learned_optimizer_tests
