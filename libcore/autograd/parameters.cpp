@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "libcore/base/error.hpp"
 #include "libcore/base/random.hpp"
@@ -41,7 +42,29 @@ void fill_identity(const Tensor& tensor) {
   });
 }
 
-void initialize(const Tensor& tensor, const Initializer& initializer, const RandomStream& stream) {
+// Normal vectors, orthonormalised one after another (modified Gram and Schmidt): each orthogonal matrix is as likely.
+void fill_orthogonal(const Tensor& tensor, const RandomStream& stream) {
+  const Index rows = tensor.shape()[0], columns = tensor.shape()[1];
+  const Index count = std::min(rows, columns), length = std::max(rows, columns);
+  std::vector<double> vectors(static_cast<std::size_t>(count * length));
+  for (std::size_t i = 0; i < vectors.size(); ++i) vectors[i] = stream.normal(i);
+  const auto dot = [length](const double* a, const double* b) { return std::inner_product(a, a + length, b, 0.0); };
+  for (Index i = 0; i < count; ++i) {
+    double* const unit = &vectors[static_cast<std::size_t>(i * length)];
+    const double norm = std::sqrt(dot(unit, unit));
+    for (Index k = 0; k < length; ++k) {
+      unit[k] /= norm;
+      tensor[rows > columns ? k * columns + i : i * columns + k] = static_cast<Real>(unit[k]);
+    }
+    parallel_for(count - i - 1, [&](Index task) {
+      double* const other = unit + (task + 1) * length;
+      const double along = dot(unit, other);
+      for (Index k = 0; k < length; ++k) other[k] -= along * unit[k];
+    });
+  }
+}
+
+void fill(const Tensor& tensor, const Initializer& initializer, const RandomStream& stream) {
   switch (initializer.kind) {
     case Initializer::Kind::constant:
       return tensor.fill(static_cast<Real>(initializer.scale));
@@ -51,12 +74,23 @@ void initialize(const Tensor& tensor, const Initializer& initializer, const Rand
       return fill_uniform(tensor, stream, initializer.scale);
     case Initializer::Kind::identity:
       return fill_identity(tensor);
+    case Initializer::Kind::orthogonal:
+      return fill_orthogonal(tensor, stream);
   }
 }
 
 // The i-th part of a stacked tensor.
 Tensor part_of(const Tensor& whole, Index i, Index rows) {
   return whole.narrowed(0, i * rows, rows);
+}
+
+void initialize(const Tensor& tensor, const Initializer& initializer, std::uint64_t seed, std::uint64_t site) {
+  const auto parts = std::ssize(initializer.parts);
+  if (parts == 0) return fill(tensor, initializer, RandomStream(seed, site));
+  for (Index i = 0; i < parts; ++i) {
+    const RandomStream stream(seed, site, static_cast<std::uint64_t>(i));
+    fill(part_of(tensor, i, tensor.shape()[0] / parts), initializer.parts[static_cast<std::size_t>(i)], stream);
+  }
 }
 
 }  // namespace
@@ -72,8 +106,7 @@ ParameterSource::ParameterSource(std::uint64_t seed)
         const Tensor whole(declaration.stacked_shape());
         Index i = 0;
         for (const std::string& name : declaration.names) {
-          initialize(part_of(whole, i++, declaration.shape[0]), declaration.initializer,
-                     RandomStream(seed, random_site(name)));
+          initialize(part_of(whole, i++, declaration.shape[0]), declaration.initializer, seed, random_site(name));
         }
         return whole;
       }) {}

@@ -16,8 +16,9 @@ namespace heddle {
 
 // Initial values of a parameter.
 struct Initializer {
-  enum class Kind { constant, normal, uniform, identity } kind = Kind::constant;
-  double scale = 0;  // the constant, the standard deviation, or the half-width
+  enum class Kind { constant, normal, uniform, identity, orthogonal } kind = Kind::constant;
+  double scale = 0;                     // the constant, the standard deviation, or the half-width
+  std::vector<Initializer> parts = {};  // each of as many rows, one after another; empty: one for all rows
 
   static Initializer zeros() { return {Kind::constant, 0}; }
   static Initializer ones() { return {Kind::constant, 1}; }
@@ -26,6 +27,11 @@ struct Initializer {
   static Initializer constant(double value) { return {Kind::constant, value}; }
   // Of square matrices [..., n, n].
   static Initializer identity() { return {Kind::identity, 1}; }
+  // Of matrices: orthonormal columns, or rows where there are fewer rows than columns. Source: Saxe et al. 2014, "Exact
+  // solutions to the nonlinear dynamics of learning in deep linear neural networks".
+  static Initializer orthogonal() { return {Kind::orthogonal, 1}; }
+  // The gates of a recurrent cell are parts of one matrix.
+  static Initializer in_parts(std::vector<Initializer> parts) { return {Kind::constant, 0, std::move(parts)}; }
 };
 
 // Parameters of one shape [rows, ...] that are stored as one tensor [names * rows, ...]; most are alone.

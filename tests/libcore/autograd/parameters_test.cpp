@@ -137,6 +137,44 @@ TEST_CASE("parameters: initializers give the distributions they promise") {
   CHECK(declared("zeros", Initializer::zeros()).largest == 0);
 }
 
+TEST_CASE("parameters: orthogonal matrices have orthonormal columns, or rows where these are fewer") {
+  for (const Shape& shape : {Shape{40, 40}, Shape{40, 7}, Shape{7, 40}}) {
+    CAPTURE(shape);
+    Parameters parameters(1);
+    const Tensor q = Scope(parameters, "").parameter("q", shape, Initializer::orthogonal(), Decay::yes).value();
+    const Index rows = shape[0], columns = shape[1], count = std::min(rows, columns), length = std::max(rows, columns);
+    const auto element = [&](Index vector, Index k) {
+      return static_cast<double>(rows > columns ? q[k * columns + vector] : q[vector * columns + k]);
+    };
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b <= a; ++b) {
+        double dot = 0;
+        for (Index k = 0; k < length; ++k) dot += element(a, k) * element(b, k);
+        CHECK(dot == doctest::Approx(a == b ? 1 : 0).epsilon(1e-6));
+      }
+    }
+  }
+}
+
+TEST_CASE("parameters: parts of a matrix have initial values of their own") {
+  Parameters parameters(1);
+  const Scope scope(parameters, "");
+  const Initializer orthogonal = Initializer::orthogonal();
+  const Tensor whole =
+      scope
+          .parameter("gates", {12, 4}, Initializer::in_parts({orthogonal, Initializer::constant(3), orthogonal}),
+                     Decay::yes)
+          .value();
+  const auto part = [&](Index i) { return whole.narrowed(0, 4 * i, 4).elements(); };
+  CHECK(part(1) == std::vector<Real>(16, 3));
+  CHECK(part(0) != part(2));
+  for (const Index i : {0, 2}) {
+    double squares = 0;
+    for (const Real x : part(i)) squares += static_cast<double>(x) * static_cast<double>(x);
+    CHECK(squares == doctest::Approx(4));
+  }
+}
+
 TEST_CASE("parameters: stacked parameters share storage and gradient with the whole") {
   Parameters parameters(1);
   const Variable whole = Scope(parameters, "").stacked({"a", "b", "c"}, {2, 2}, Initializer::normal(1), Decay::yes);
