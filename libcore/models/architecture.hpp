@@ -28,6 +28,8 @@ struct Architecture {
   std::vector<std::string> roles;  // the roles of its models, in words (Generator::what, …)
   std::vector<Preset> presets = {};
   FromScratch from_scratch = {};
+  // The peak with which AdamW pre-trains a new model.
+  double (*learning_rate)(const ModelConfig& config) = [](const ModelConfig&) { return 1e-3; };
 
   bool plays(std::string_view role) const;
 };

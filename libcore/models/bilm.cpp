@@ -10,6 +10,7 @@
 // pieces with embeddings of their own. Its layers project what the cells give: Sak et al. 2014.
 #include "libcore/heads/language_model.hpp"
 #include "libcore/models/architecture.hpp"
+#include "libcore/models/recurrent_init.hpp"
 #include "libcore/nn/embedding.hpp"
 #include "libcore/nn/recurrent.hpp"
 #include "libcore/ops/arithmetic.hpp"
@@ -19,7 +20,7 @@ namespace heddle::models {
 
 namespace {
 
-struct BilmConfig : TokenConfig {
+struct BilmConfig : TokenConfig, RecurrentInit {
   static constexpr const char* kind_name = "bilm";
   Index layers = 2;
   Index width = 128;
@@ -31,6 +32,10 @@ struct BilmConfig : TokenConfig {
   // Of a direction's output.
   Index direction_width() const { return projection > 0 ? projection : width; }
 
+  void spell_out() override {
+    TokenConfig::spell_out();
+    spell_out_init(ops::cell(cell));
+  }
   void validate() const override {
     check<UsageError>(projection == 0 || ops::cell(cell).gate == nullptr, "`projection`: the cell ", cell,
                       " has a gate before its product; leave it out, or choose another `cell`");
@@ -51,14 +56,16 @@ struct BilmConfig : TokenConfig {
     visitor(Field("skip", "layers that add their input to their output"), self.skip);
     TokenConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
+    RecurrentInit::visit(self, visitor);
   }
 };
 
 nn::Recurrent layer_of(const Scope& scope, const BilmConfig& config) {
   const ops::Cell& cell = ops::cell(config.cell);
   const Index in = config.direction_width();
-  if (config.projection > 0) return {scope, cell, in, nn::ProjectedShape{config.width, config.projection}};
-  return {scope, cell, in, config.width};
+  const nn::RecurrentOptions options = config.options(cell);
+  if (config.projection > 0) return {scope, cell, in, nn::ProjectedShape{config.width, config.projection}, options};
+  return {scope, cell, in, config.width, options};
 }
 
 }  // namespace
@@ -70,10 +77,11 @@ class Bilm : public ModelOfTokens, public BidirectionalLoss {
   Bilm(const BilmConfig& config, ParameterSource weights)
       : ModelOfTokens(config, std::move(weights)),
         skip_(config.skip),
-        tokens_(scope("bilm/embedding/token"), config.vocab_size, config.direction_width(), embedding_stddev),
-        head_(config.tie_embeddings
-                  ? heads::LanguageModel(scope("head"), tokens_)
-                  : heads::LanguageModel(scope("head"), config.vocab_size, config.direction_width(), embedding_stddev)),
+        tokens_(scope("bilm/embedding/token"), config.vocab_size, config.direction_width(),
+                config.embedding_stddev(ops::cell(config.cell))),
+        head_(config.tie_embeddings ? heads::LanguageModel(scope("head"), tokens_)
+                                    : heads::LanguageModel(scope("head"), config.vocab_size, config.direction_width(),
+                                                           nn::stddev_by_inputs(config.direction_width()))),
         token_dropout_(random_site("bilm/embedding/dropout")) {
     for (Index i = 0; i < config.layers; ++i) {
       const Scope layer = scope("bilm") / i;
@@ -143,7 +151,9 @@ class Bilm : public ModelOfTokens, public BidirectionalLoss {
 };
 
 Architecture describe_Bilm() {
-  return describe<Bilm, BilmConfig>();
+  Architecture architecture = describe<Bilm, BilmConfig>();
+  architecture.learning_rate = [](const ModelConfig& config) { return recurrent_rate(config.as<BilmConfig>()->width); };
+  return architecture;
 }
 
 }  // namespace heddle::models

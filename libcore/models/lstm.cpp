@@ -1,6 +1,7 @@
 // The recurrent language model: layers of cells that predict each next token (SPEC 5.2).
 #include "libcore/heads/language_model.hpp"
 #include "libcore/models/architecture.hpp"
+#include "libcore/models/recurrent_init.hpp"
 #include "libcore/models/recurrent_state.hpp"
 #include "libcore/nn/embedding.hpp"
 #include "libcore/tensor/matmul.hpp"
@@ -9,12 +10,17 @@ namespace heddle::models {
 
 namespace {
 
-struct LstmConfig : TokenConfig {
+struct LstmConfig : TokenConfig, RecurrentInit {
   static constexpr const char* kind_name = "lstm";
   Index layers = 2;
   Index width = 128;
   std::string cell = "lstm";
   bool tie_embeddings = true;
+
+  void spell_out() override {
+    TokenConfig::spell_out();
+    spell_out_init(ops::cell(cell));
+  }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -23,6 +29,7 @@ struct LstmConfig : TokenConfig {
     visitor(Field("cell", "recurrent cell").one_of(ops::cell_names()).takes("NAME"), self.cell);
     TokenConfig::visit(self, visitor);
     visitor(Field("tie_embeddings", "output matrix shared with the token embeddings"), self.tie_embeddings);
+    RecurrentInit::visit(self, visitor);
   }
 };
 
@@ -44,12 +51,15 @@ class Lstm : public ModelOfTokens, public Generator, public TokenLoss {
  public:
   Lstm(const LstmConfig& config, ParameterSource weights)
       : ModelOfTokens(config, std::move(weights)),
-        tokens_(scope("lstm/embedding/token"), config.vocab_size, config.width, embedding_stddev),
-        head_(config.tie_embeddings
-                  ? heads::LanguageModel(scope("head"), tokens_)
-                  : heads::LanguageModel(scope("head"), config.vocab_size, config.width, embedding_stddev)) {
+        tokens_(scope("lstm/embedding/token"), config.vocab_size, config.width,
+                config.embedding_stddev(ops::cell(config.cell))),
+        head_(config.tie_embeddings ? heads::LanguageModel(scope("head"), tokens_)
+                                    : heads::LanguageModel(scope("head"), config.vocab_size, config.width,
+                                                           nn::stddev_by_inputs(config.width))) {
     const ops::Cell& cell = ops::cell(config.cell);
-    for (Index i = 0; i < config.layers; ++i) layers_.emplace_back(scope("lstm") / i, cell, config.width, config.width);
+    for (Index i = 0; i < config.layers; ++i) {
+      layers_.emplace_back(scope("lstm") / i, cell, config.width, config.width, config.options(cell));
+    }
     for (Index i = 0; i <= config.layers; ++i) {
       dropout_sites_.push_back(random_site(concatenate("lstm/", i, "/dropout")));
     }
@@ -112,7 +122,9 @@ class Lstm : public ModelOfTokens, public Generator, public TokenLoss {
 };
 
 Architecture describe_Lstm() {
-  return describe<Lstm, LstmConfig>();
+  Architecture architecture = describe<Lstm, LstmConfig>();
+  architecture.learning_rate = [](const ModelConfig& config) { return recurrent_rate(config.as<LstmConfig>()->width); };
+  return architecture;
 }
 
 }  // namespace heddle::models

@@ -10,24 +10,20 @@ namespace heddle::models {
 
 namespace {
 
-// With it logits of a tied output are as large as one of the elements that predict a token.
-double token_stddev(const RnnConfig& config) {
-  return 1 / std::sqrt(static_cast<double>(config.embedding()));
-}
-
 std::optional<nn::Embedding> shared_embedding(const Scope& scope, const RnnConfig& config) {
   if (!config.share_embeddings) return std::nullopt;
-  return nn::Embedding(scope, config.vocab_size, config.embedding(), token_stddev(config));
+  return nn::Embedding(scope, config.vocab_size, config.embedding(), config.embedding_stddev(ops::cell(config.cell)));
 }
 
 nn::Embedding embedding_of(const Scope& scope, Index vocab, const RnnConfig& config,
                            const std::optional<nn::Embedding>& shared) {
-  return shared ? *shared : nn::Embedding(scope, vocab, config.embedding(), token_stddev(config));
+  return shared ? *shared
+                : nn::Embedding(scope, vocab, config.embedding(), config.embedding_stddev(ops::cell(config.cell)));
 }
 
 heads::LanguageModel head_for(const Scope& scope, const RnnConfig& config, const nn::Embedding& tokens) {
   if (config.tie_embeddings) return heads::LanguageModel(scope, tokens);
-  return {scope, config.vocab_size, config.output_width(), token_stddev(config)};
+  return {scope, config.vocab_size, config.output_width(), nn::stddev_by_inputs(config.output_width())};
 }
 
 Variable rows_of(const Variable& x, const std::vector<Index>& rows) {
@@ -215,6 +211,7 @@ Architecture describe_Rnn() {
       {"seq2seq-2014", "the LSTM of 2014 for translation, 384 M parameters (Sutskever et al.)", seq2seq_2014()},
       {"rnnsearch-2015", "the GRU with attention of 2015, 80 M parameters (Bahdanau et al.)", rnnsearch_2015()},
   });
+  architecture.learning_rate = [](const ModelConfig& config) { return recurrent_rate(config.as<RnnConfig>()->width); };
   architecture.make = [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {
     const RnnConfig& own = *config.as<RnnConfig>();
     if (own.has_attention()) return std::make_unique<AttentiveRnn>(own, std::move(weights));

@@ -24,6 +24,7 @@ std::string RnnConfig::readout_kind() const {
 
 void RnnConfig::spell_out() {
   TokenConfig::spell_out();
+  spell_out_init(ops::cell(cell));
   readout = readout_kind();
   const Index read_out = output_width();
   embedding_width = embedding();

@@ -78,7 +78,7 @@ RnnDecoder::RnnDecoder(const Scope& scope, const RnnConfig& config, Index vector
   const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
   const Index width = config.width, annotation_width = config.annotation_width(), embedding = config.embedding();
   for (Index i = 0; i < config.layers; ++i) {
-    layers_.emplace_back(scope / i, cell, i == 0 ? embedding : width, width, bias);
+    layers_.emplace_back(scope / i, cell, i == 0 ? embedding : width, width, config.options(cell, bias));
     dropout_sites_.push_back(random_site((scope / i).path() + "/dropout"));
   }
   if (config.has_attention()) {

@@ -24,13 +24,13 @@ RnnEncoder::RnnEncoder(const Scope& scope, const RnnConfig& config)
       both_ends_(config.bidirectional && !config.has_attention()) {
   const ops::Cell& cell = ops::cell(config.cell);
   const Index width = config.annotation_width() / (config.bidirectional ? 2 : 1);
-  const nn::Bias bias = config.bias ? nn::Bias::yes : nn::Bias::no;
+  const nn::RecurrentOptions options = config.options(cell, config.bias ? nn::Bias::yes : nn::Bias::no);
   for (Index i = 0; i < config.encoder_depth(); ++i) {
     const Scope layer = scope / i;
     const Index in = i == 0 ? config.embedding() : config.annotation_width();
     std::optional<nn::Recurrent> backward;
-    nn::Recurrent forward(layer / "forward", cell, in, width, bias);
-    if (config.bidirectional) backward.emplace(layer / "backward", cell, in, width, bias);
+    nn::Recurrent forward(layer / "forward", cell, in, width, options);
+    if (config.bidirectional) backward.emplace(layer / "backward", cell, in, width, options);
     layers_.push_back({std::move(forward), std::move(backward), random_site(layer.path() + "/dropout")});
   }
 }

@@ -13,10 +13,12 @@ enum class Bias { no, yes };
 // sqrt(inputs) do.
 double stddev_by_inputs(Index inputs);
 
-// Parameters: weight [out, in], bias [out]. Weights start normal with the given standard deviation, biases at zero.
+// Parameters: weight [out, in], bias [out]. Weights start normal with the given standard deviation, biases at zero
+// where no other values are given.
 class Linear {
  public:
-  Linear(const Scope& scope, Index in, Index out, Bias bias, double stddev);
+  Linear(const Scope& scope, Index in, Index out, Bias bias, double stddev,
+         const Initializer& first_bias = Initializer::zeros());
   // x [..., in] -> [..., out]
   Variable operator()(const Variable& x, const ops::LinearOptions& options = {}, const Pass& pass = {}) const;
 

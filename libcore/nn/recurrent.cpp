@@ -7,43 +7,52 @@ namespace heddle::nn {
 
 namespace {
 
-ops::RecurrentWeights weights_of(const Scope& scope, const ops::Cell& cell, Index width, Bias bias) {
+// U [gates width, in], and the bias of its product.
+ops::RecurrentWeights weights_of(const Scope& scope, const ops::Cell& cell, Index width, Index in,
+                                 const RecurrentOptions& options) {
+  const std::vector<Initializer> orthogonal(static_cast<std::size_t>(cell.gates), Initializer::orthogonal());
   ops::RecurrentWeights weights;
-  weights.recurrent =
-      scope.parameter("weight", {cell.gates * width, width}, Initializer::normal(stddev_by_inputs(width)), Decay::yes);
-  if (cell.recurrent_bias && bias == Bias::yes) {
+  weights.recurrent = scope.parameter(
+      "weight", {cell.gates * width, in},
+      options.orthogonal ? Initializer::in_parts(orthogonal) : Initializer::normal(stddev_by_inputs(in)), Decay::yes);
+  if (cell.recurrent_bias && options.bias == Bias::yes) {
     weights.bias = scope.parameter("bias", {width}, Initializer::zeros(), Decay::no);
   }
   return weights;
 }
 
+Initializer bias_of_gates(const ops::Cell& cell, const RecurrentOptions& options) {
+  std::vector<Initializer> gates(static_cast<std::size_t>(cell.gates), Initializer::zeros());
+  if (cell.keeping_gate) gates[static_cast<std::size_t>(*cell.keeping_gate)].scale = options.forget_bias;
+  return Initializer::in_parts(std::move(gates));
+}
+
 // U multiplies P h instead of h.
-ops::RecurrentWeights projecting(const Scope& scope, const ops::Cell& cell, const ProjectedShape& shape) {
+ops::RecurrentWeights projecting(const Scope& scope, const ops::Cell& cell, const ProjectedShape& shape,
+                                 const RecurrentOptions& options) {
   check<UsageError>(cell.gate == nullptr, "a projection does not go with the cell ", cell.name,
                     ", whose gate acts on the state before it is multiplied");
-  const auto parameter = [&](const char* path, Index out, Index in) {
-    return (scope / path).parameter("weight", {out, in}, Initializer::normal(stddev_by_inputs(in)), Decay::yes);
-  };
-  ops::RecurrentWeights weights;
-  weights.recurrent = parameter("recurrent", cell.gates * shape.width, shape.out);
-  if (cell.recurrent_bias) {
-    weights.bias = (scope / "recurrent").parameter("bias", {shape.width}, Initializer::zeros(), Decay::no);
-  }
-  weights.projection = parameter("projection", shape.out, shape.width);
+  ops::RecurrentWeights weights = weights_of(scope / "recurrent", cell, shape.width, shape.out, options);
+  weights.projection = (scope / "projection")
+                           .parameter("weight", {shape.out, shape.width},
+                                      Initializer::normal(stddev_by_inputs(shape.width)), Decay::yes);
   return weights;
 }
 
 }  // namespace
 
-Recurrent::Recurrent(const Scope& scope, const ops::Cell& cell, Index in, Index width, Bias bias)
+Recurrent::Recurrent(const Scope& scope, const ops::Cell& cell, Index in, Index width, const RecurrentOptions& options)
     : cell_(&cell),
-      input_(scope / "input", in, cell.gates * width, bias, stddev_by_inputs(width)),
-      weights_(weights_of(scope / "recurrent", cell, width, bias)) {}
+      input_(scope / "input", in, cell.gates * width, options.bias, stddev_by_inputs(width),
+             bias_of_gates(cell, options)),
+      weights_(weights_of(scope / "recurrent", cell, width, width, options)) {}
 
-Recurrent::Recurrent(const Scope& scope, const ops::Cell& cell, Index in, const ProjectedShape& shape)
+Recurrent::Recurrent(const Scope& scope, const ops::Cell& cell, Index in, const ProjectedShape& shape,
+                     const RecurrentOptions& options)
     : cell_(&cell),
-      input_(scope / "input", in, cell.gates * shape.width, Bias::yes, stddev_by_inputs(in)),
-      weights_(projecting(scope, cell, shape)) {}
+      input_(scope / "input", in, cell.gates * shape.width, options.bias, stddev_by_inputs(in),
+             bias_of_gates(cell, options)),
+      weights_(projecting(scope, cell, shape, options)) {}
 
 Recurrent::State Recurrent::start(Index batch) const {
   State state;

@@ -11,18 +11,27 @@ struct ProjectedShape {
   Index width, out;
 };
 
+struct RecurrentOptions {
+  Bias bias = Bias::yes;
+  bool orthogonal = false;  // the initial recurrent matrix of each gate
+  double forget_bias = 0;   // initial bias of the gate that keeps the state, where the cell has one
+};
+
 // a_t = W x_t + b for all times in one product, then state_t = cell(a_t, U h_{t-1}, state_{t-1}); or U P h_{t-1}, and
 // the layer's output is P h_t (Sak et al. 2014).
 // Parameters: input/weight [gates width, in], input/bias [gates width], recurrent/weight [gates width, width] and,
 // where the cell has one, recurrent/bias [width]; matrices start normal with standard deviation 1 / sqrt(3 width), that
-// of PyTorch's uniform distribution, and biases at zero. With a projection input/…, recurrent/weight [gates width, out]
-// and projection/weight [out, width], with 1 / sqrt(3 in).
+// of PyTorch's uniform distribution within 1 / sqrt(width), and biases at zero. With a projection input/…,
+// recurrent/weight [gates width, out] and projection/weight [out, width], with 1 / sqrt(3 in). Orthogonal matrices:
+// Saxe et al. 2014. A bias of forget gates: Jozefowicz et al. 2015, "An empirical exploration of recurrent network
+// architectures".
 class Recurrent {
  public:
-  Recurrent(const Scope& scope, const ops::Cell& cell, Index in, Index width, Bias bias = Bias::yes);
+  Recurrent(const Scope& scope, const ops::Cell& cell, Index in, Index width, const RecurrentOptions& options = {});
 
   // Throws UsageError for a cell with a gate().
-  Recurrent(const Scope& scope, const ops::Cell& cell, Index in, const ProjectedShape& shape);
+  Recurrent(const Scope& scope, const ops::Cell& cell, Index in, const ProjectedShape& shape,
+            const RecurrentOptions& options = {});
 
   // The parts of the state of each row, the hidden state first: [batch, width] each.
   using State = std::vector<Variable>;

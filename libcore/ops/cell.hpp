@@ -9,6 +9,7 @@
 // sequences.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,13 @@ struct CellBackward {
   Index width;
 };
 
+// Initial values with which language models of such cells learned fastest: the first 600 and 2,000 steps on the
+// characters of a novel (examples/recipes/LOG.md).
+struct CellStart {
+  double keeping_bias = 0;      // of the gate that keeps the state
+  double embedding_stddev = 1;  // of tied embeddings
+};
+
 struct Cell {
   std::string_view name{}, summary{};
   Index gates;          // parts of a and u
@@ -47,6 +55,9 @@ struct Cell {
   bool recurrent_bias;  // a bias is added to the last part of u
   void (*forward)(const CellForward& row);
   void (*backward)(const CellBackward& row);
+  // The part of a and u whose gate, where it is open, keeps the state before; none where a cell always replaces it.
+  std::optional<Index> keeping_gate = std::nullopt;
+  CellStart start = {};
   // Before forward() and after backward(): gate_backward() adds to the gradient of the hidden state before, and sets
   // those of the gates that forward() does not use. Null where u is a product of h alone.
   void (*gate)(const CellForward& row) = nullptr;

@@ -65,6 +65,8 @@ Cell describe_cho_cell() {
       .recurrent_bias = false,
       .forward = [](const CellForward& row) { forward(row.input, row.recurrent, row.state, row.kept, row.width); },
       .backward = [](const CellBackward& row) { backward(row.kept, row.hidden, row.state, row.input, row.width); },
+      .keeping_gate = 1,
+      .start = {.keeping_bias = -1, .embedding_stddev = 0.5},
       .gate = [](const CellForward& row) { gate(row.input, row.recurrent, row.state, row.kept, row.gated, row.width); },
       .gate_backward =
           [](const CellBackward& row) {

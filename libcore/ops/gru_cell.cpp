@@ -60,7 +60,9 @@ Cell describe_gru_cell() {
       .backward =
           [](const CellBackward& row) {
             backward(row.kept, row.hidden, row.state, row.input, row.recurrent, row.width);
-          }};
+          },
+      .keeping_gate = 1,
+      .start = {.keeping_bias = -1, .embedding_stddev = 0.5}};
 }
 
 }  // namespace heddle::ops

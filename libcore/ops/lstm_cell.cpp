@@ -59,7 +59,8 @@ Cell describe_lstm_cell() {
           .adds = true,
           .recurrent_bias = false,
           .forward = [](const CellForward& row) { forward(row.input, row.recurrent, row.state, row.kept, row.width); },
-          .backward = [](const CellBackward& row) { backward(row.kept, row.state, row.input, row.width); }};
+          .backward = [](const CellBackward& row) { backward(row.kept, row.state, row.input, row.width); },
+          .keeping_gate = 1};
 }
 
 }  // namespace heddle::ops

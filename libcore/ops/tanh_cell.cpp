@@ -30,7 +30,8 @@ Cell describe_tanh_cell() {
           .adds = true,
           .recurrent_bias = false,
           .forward = [](const CellForward& row) { forward(row.input, row.recurrent, row.state, row.width); },
-          .backward = [](const CellBackward& row) { backward(row.next_hidden, row.state, row.input, row.width); }};
+          .backward = [](const CellBackward& row) { backward(row.next_hidden, row.state, row.input, row.width); },
+          .start = {.embedding_stddev = 0.3}};
 }
 
 }  // namespace heddle::ops

@@ -56,7 +56,7 @@ struct AdadeltaSettings final : OptimizerSettings {
   static constexpr const char* kind_name = "adadelta";
   double rho = 0.95, epsilon = 1e-6;  // the papers'
 
-  double usual_rate() const override { return 1; }
+  double usual_rate(double) const override { return 1; }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
     return std::make_unique<Adadelta>(rho, epsilon, weight_decay, parameters);
   }

@@ -75,7 +75,7 @@ struct LearnedSettings final : OptimizerSettings {
   std::string file, content;
   std::shared_ptr<const models::Model> rule;
 
-  double usual_rate() const override { return 1; }
+  double usual_rate(double) const override { return 1; }
   void validate() const override {
     check<UsageError>(!file.empty(), "`file`: names the model that takes steps, which pretrain makes with `tasks`");
   }

@@ -48,7 +48,7 @@ struct LionSettings final : OptimizerSettings {
   double beta1 = 0.9, beta2 = 0.99;
   LionSettings() { weight_decay = 1; }  // times a rate of a tenth of AdamW's
 
-  double usual_rate() const override { return 1e-4; }
+  double usual_rate(double rate_of_adamw) const override { return rate_of_adamw / 10; }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
     return std::make_unique<Lion>(beta1, beta2, weight_decay, parameters);
   }

@@ -143,7 +143,7 @@ struct MuonSettings final : AdamSettings {
     weight_decay = 0.1;
   }
 
-  double usual_rate() const override { return 0.02; }
+  double usual_rate(double) const override { return 0.02; }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
     return std::make_unique<Muon>(Muon::Rates{momentum, weight_decay, others}, *this, parameters);
   }

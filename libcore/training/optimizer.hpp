@@ -47,8 +47,8 @@ struct OptimizerSettings {
 
   virtual ~OptimizerSettings() = default;
   virtual void validate() const {}
-  // The peak learning rate where none is given.
-  virtual double usual_rate() const { return 1e-3; }
+  // The peak learning rate where none is given, for models that AdamW trains best at rate_of_adamw.
+  virtual double usual_rate(double rate_of_adamw) const { return rate_of_adamw; }
   // The file of the model that takes the steps, which use() must be given before make(); "": none.
   virtual std::string rule_file() const { return ""; }
   virtual void use(const RuleModel&) {}

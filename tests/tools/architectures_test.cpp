@@ -37,6 +37,36 @@ TEST_CASE("lstm: pre-trains, is evaluated, resumes to the same bits, and its fil
   corpus.must("inspect verify whole.h5");
 }
 
+TEST_CASE("recurrent models: learn with the defaults, whose rate suits their width, and say how they began") {
+  const SmallCorpus corpus;
+  const std::string train =
+      "pretrain -q --sequence-length 16 --train train.h5 --valid valid.h5 --batch-size 8 --steps 100 --eval-every 100 ";
+  for (const std::string cell : {"lstm", "gru", "tanh"}) {
+    CAPTURE(cell);
+    corpus.must(train + "--arch lstm:cell=" + cell + " --layers 1 --width 24 --restart -o model.h5");
+    corpus.must(train + "--arch lstm:embedding-init=0.02,cell=" + cell +
+                " --layers 1 --width 24 --restart -o small.h5");
+    CHECK(nats(corpus, "inspect evaluate model.h5 valid.h5") < nats(corpus, "inspect evaluate small.h5 valid.h5"));
+  }
+  const json config = parse_json(corpus.must("inspect model.h5 --json").out)["config"];
+  CHECK(config["embedding_init"] == 0.3);
+  CHECK(config["forget_bias"] == 0);
+  const auto rate = [&](const std::string& options) -> double {
+    corpus.must("pretrain -q --train train.h5 --steps 1 --warmup 0 --restart -o x.h5 --log x.jsonl " + options);
+    return json_lines(corpus.must("cat x.jsonl").out).at(0)["learning_rate"];
+  };
+  CHECK(rate("--arch lstm --width 256") == doctest::Approx(5e-3));
+  CHECK(rate("--arch bilm --width 16") == doctest::Approx(2e-2));
+  CHECK(rate("--arch lstm --width 256 --optimizer adadelta") == doctest::Approx(1));
+  CHECK(rate("--arch decoder --width 16 --heads 2") == doctest::Approx(1e-3));
+  corpus.refused(
+      {"pretrain --arch lstm:embedding-init=0 --train train.h5 -o x.h5", "embedding-init: 0 is out of range", 2});
+  corpus.refused(
+      {"pretrain --arch bilm:forget-bias=200 --train train.h5 -o x.h5", "forget-bias: 200 is out of range", 2});
+  corpus.refused(
+      {"pretrain --arch decoder:orthogonal=true --train train.h5 -o x.h5", "decoder has no key 'orthogonal'", 2});
+}
+
 TEST_CASE("lstm: generates greedily, by sampling and by beam search, and scores as it generates") {
   const SmallCorpus corpus;
   corpus.must(lstm + "-o model.h5 --steps 60");

@@ -87,7 +87,8 @@ void Pretraining::settle(RunSpec& spec) const {
   training::check_suits(*spec.objective, *model);
   training::TrainingOptions& training = spec.training;
   if (training.learning_rate == training::automatic_rate) {
-    training.learning_rate = spec.optimizer->usual_rate();
+    training.learning_rate =
+        spec.optimizer->usual_rate(models::architecture(spec.model.arch()).learning_rate(spec.model));
   }
   check<UsageError>(training.steps > 0 || training.epochs > 0, "--steps auto needs --epochs");
 }

@@ -422,7 +422,7 @@ TEST_CASE("initialization: recurrent models, with 1 / sqrt(3 n) for weights that
   config.encoder_width = 80;  // 40 in each direction
   const auto model = models::make_model(config, 3);
   const auto by_inputs = [](double inputs) { return 1 / std::sqrt(3 * inputs); };
-  const std::map<std::string, double> expected{{"embedding/token/weight", 1 / std::sqrt(24.0)},
+  const std::map<std::string, double> expected{{"embedding/token/weight", 0.3},
                                                // What enters a cell as what recurs in it.
                                                {"encoder/0/forward/input/weight", by_inputs(40)},
                                                {"encoder/0/backward/recurrent/weight", by_inputs(40)},
@@ -443,6 +443,42 @@ TEST_CASE("initialization: recurrent models, with 1 / sqrt(3 n) for weights that
   check_start(convolutional->parameters(), "encoder/kernel/2/weight", 1 / std::sqrt(2.0));
   check_start(convolutional->parameters(), "encoder/kernel/16/weight", 1 / 4.0);
   check_start(convolutional->parameters(), "encoder/last/9/weight", 1 / 3.0);
+}
+
+TEST_CASE("initialization: embeddings and biases of recurrent language models are those that suit their cell") {
+  // Of the second gate, which keeps the state.
+  struct Expected {
+    const char* cell;
+    double embedding, bias;
+  };
+  for (const Expected& e : {Expected{"lstm", 1, 0}, {"gru", 0.5, -1}, {"cho", 0.5, -1}, {"tanh", 0.3, 0}}) {
+    for (const std::string arch : {"lstm", "bilm"}) {
+      CAPTURE(arch);
+      CAPTURE(e.cell);
+      const auto made = [&](const std::string& more) {
+        models::ModelConfig config =
+            models::ModelConfig::from(concatenate(arch, ":vocab_size=200,width=64,cell=", e.cell, more));
+        auto model = models::make_model(config, 3);
+        config->spell_out();
+        CHECK(models::make_model(config, 3)->parameters().all().front().value().elements() ==
+              model->parameters().all().front().value().elements());
+        return model;
+      };
+      const auto bias_of = [&](const models::Model& model) {
+        const std::string path = arch == "lstm" ? "lstm/1" : "bilm/1/backward";
+        return model.parameters().find(path + "/input/bias")->value();
+      };
+      const auto usual = made(",tie_embeddings=no");
+      check_start(usual->parameters(), arch + "/embedding/token/weight", e.embedding);
+      check_start(usual->parameters(), "head/weight", 1 / std::sqrt(3 * 64.0));
+      const bool has_gate = std::string(e.cell) != "tanh";
+      if (has_gate) CHECK(bias_of(*usual)[64] == static_cast<Real>(e.bias));
+      CHECK(bias_of(*usual)[63] == 0);
+      const auto other = made(",forget_bias=1.5,embedding_init=0.1");
+      check_start(other->parameters(), arch + "/embedding/token/weight", 0.1);
+      if (has_gate) CHECK(bias_of(*other)[127] == Real(1.5));
+    }
+  }
 }
 
 TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in every architecture, with adapters") {

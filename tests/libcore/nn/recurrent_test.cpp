@@ -51,6 +51,42 @@ TEST_CASE("recurrent layer: step by step equals the whole, and the state that it
   }
 }
 
+TEST_CASE("recurrent layer: gates that keep the state start with a bias, and recurrent matrices orthogonal") {
+  constexpr Index in = 3, out = 2;
+  const nn::RecurrentOptions options{.orthogonal = true, .forget_bias = 1.5};
+  for (const ops::Cell& cell : ops::cells()) {
+    CAPTURE(std::string(cell.name));
+    Parameters parameters{ParameterSource(3)};
+    const nn::Recurrent plain(Scope(parameters, "plain"), cell, in, recurrent_width);
+    const nn::Recurrent layer(Scope(parameters, "0"), cell, in, recurrent_width, options);
+    const auto values = [&](const char* name) { return parameters.find(name)->value(); };
+    // The second gate of each cell that has gates: forget of LSTM cells, update of GRU cells.
+    const Tensor bias = values("0/input/bias");
+    for (Index i = 0; i < bias.size(); ++i) {
+      CHECK(bias[i] == (cell.gates > 1 && i / recurrent_width == 1 ? Real(1.5) : Real(0)));
+    }
+    CHECK(values("plain/input/bias").elements() == std::vector<Real>(static_cast<std::size_t>(bias.size()), 0));
+    if (cell.gate == nullptr) {
+      const nn::Recurrent projected(Scope(parameters, "1"), cell, in, {.width = recurrent_width, .out = out}, options);
+      CHECK(values("1/input/bias").elements() == bias.elements());
+    }
+    for (const Index columns : {recurrent_width, out}) {
+      if (columns == out && cell.gate != nullptr) continue;
+      const Tensor u = values(columns == out ? "1/recurrent/weight" : "0/recurrent/weight");
+      for (Index gate = 0; gate < cell.gates; ++gate) {
+        const Tensor part = u.narrowed(0, gate * recurrent_width, recurrent_width);
+        for (Index a = 0; a < columns; ++a) {
+          for (Index b = 0; b < columns; ++b) {
+            Real dot = 0;
+            for (Index k = 0; k < recurrent_width; ++k) dot += part[k * columns + a] * part[k * columns + b];
+            CHECK(std::abs(dot - (a == b ? 1 : 0)) < 1e-12);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("recurrent layer: with a projection, too, step by step equals the whole") {
   constexpr Index in = 3, out = 2;
   for (const ops::Cell& cell : ops::cells()) {

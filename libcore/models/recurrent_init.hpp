@@ -1,0 +1,59 @@
+// How models of recurrent cells begin.
+#pragma once
+
+#include <algorithm>
+
+#include "libcore/base/visit.hpp"
+#include "libcore/nn/recurrent.hpp"
+
+namespace heddle::models {
+
+// What the architectures have that consist of recurrent cells. Defaults are by measurement on texts that no table of
+// results uses (examples/recipes/LOG.md).
+struct RecurrentInit {
+  static constexpr double automatic_bias = -1000;
+  bool orthogonal = false;
+  double forget_bias = automatic_bias;
+  double embedding_init = 0;  // 0: what suits the cell
+
+  double bias_of(const ops::Cell& cell) const {
+    return forget_bias == automatic_bias ? cell.start.keeping_bias : forget_bias;
+  }
+  double embedding_stddev(const ops::Cell& cell) const {
+    return embedding_init > 0 ? embedding_init : cell.start.embedding_stddev;
+  }
+  nn::RecurrentOptions options(const ops::Cell& cell, nn::Bias bias = nn::Bias::yes) const {
+    return {bias, orthogonal, bias_of(cell)};
+  }
+  // Replaces values that stand for a default.
+  void spell_out_init(const ops::Cell& cell) {
+    forget_bias = bias_of(cell);
+    embedding_init = embedding_stddev(cell);
+  }
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("orthogonal", "initial recurrent matrices that are orthogonal, one for each gate (Saxe et al. 2014)"),
+            self.orthogonal);
+    visitor(Field("forget_bias",
+                  "initial bias of the gates that keep the state: forget gates of LSTM cells (Jozefowicz et al. 2015), "
+                  "update gates of GRU cells; auto means 0 and -1")
+                .range(-100, 100)
+                .word(automatic_bias, "auto")
+                .takes("X"),
+            self.forget_bias);
+    visitor(Field("embedding_init", "standard deviation of the initial token embeddings; auto: what suits the cell")
+                .above(0, 100)
+                .word(0, "auto")
+                .takes("X"),
+            self.embedding_init);
+  }
+};
+
+// The rate that suits models of recurrent cells, which learn slowly with that of transformers: 2e-2 at a width of 64,
+// 1e-2 at 128.
+inline double recurrent_rate(Index width) {
+  return std::min(2e-2, 1.28 / static_cast<double>(width));
+}
+
+}  // namespace heddle::models
