@@ -1,4 +1,6 @@
 // --bad-records: what the tools do with records that cannot be used.
+#include <array>
+
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -115,6 +117,31 @@ TEST_CASE("bad records: pairs to translate, and texts that the tokenizer has no 
   CHECK(corpus.weights("c.h5") == of_texts);
   CHECK(corpus.must("classify c.h5 --evaluate --bad-records skip bad.tsv").out ==
         corpus.must("classify c.h5 --evaluate good.tsv").out);
+
+  const auto squad = [](const std::string& question, const std::string& context) {
+    return R"({"context": "the cat)" + context + R"(", "qas": [{"question": "the)" + question + R"(", "id": ")" +
+           question + context + R"(", "answers": [{"text": "cat", "answer_start": 4}]}]})";
+  };
+  const auto document = [](const std::string& paragraphs) {
+    return R"({"data": [{"paragraphs": [)" + paragraphs + "]}]}";
+  };
+  const std::string none = "\u00e9", good_squad = squad(" cat", "");
+  const std::vector<std::array<std::string, 4>> others{
+      {"pair", "x.tsv", "a\tthe\tcat\nb\tthe\tking\n", "a\tthe\tcaf" + none + "\nb\tcaf" + none + "\tthe\n"},
+      {"label", "x.conll", "the\tD\ncat\tN\n\nmy\tD\n\n", "the\tD\n" + none + "\tN\n\n" + none + "\tD\n\n"},
+      {"span", "x.json", good_squad, ", " + squad(" " + none, "") + ", " + squad(" king", " " + none)}};
+  for (const auto& [task, file, good, bad] : others) {
+    CAPTURE(task);
+    const bool is_json = task == "span";
+    write_file(corpus.path(file), is_json ? document(good) : good);
+    const std::string tune_task =
+        "finetune -q --restart --from model.h5 --steps 1 -o c.h5 --task " + task + " --train " + file;
+    corpus.must(tune_task);
+    const auto of_good = corpus.weights("c.h5");
+    write_file(corpus.path(file), is_json ? document(good + bad) : good + bad);
+    CHECK(contains(corpus.must(tune_task + " --bad-records skip").err, "left out 2 of "));
+    CHECK(corpus.weights("c.h5") == of_good);
+  }
 }
 
 TEST_CASE("bad records: a split leaves them out of every part") {

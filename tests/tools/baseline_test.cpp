@@ -128,6 +128,10 @@ TEST_CASE("baseline: the interval that finetune prints is that of classify") {
                                   "finetune --from model.h5 --train train.tsv --valid valid.tsv --seed 7 -o m.h5 "
                                   "--steps 12 --eval-every 2 --learning-rate 0.05 --schedule constant")
                               .err;
+  const json steps = parse_json(corpus.must("inspect m.h5 --provenance --json").out)["provenance"];
+  std::vector<std::string> read;
+  for (const json& input : steps.back()["inputs"]) read.push_back(input["name"]);
+  CHECK(read == std::vector<std::string>{"model.h5", "train.tsv", "valid.tsv"});
   const std::string report = corpus.must("classify --seed 7 m.h5 valid.tsv --evaluate").out;
   const std::size_t begin = report.find("difference of accuracy ");
   REQUIRE(begin != std::string::npos);
@@ -142,6 +146,9 @@ TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag
   const std::string start = "finetune --from model.h5 --train train.tsv --valid valid.tsv ";
   const std::string poor = corpus.must(start + "-o poor.h5 --steps 1 --learning-rate 1e-9").err;
   CHECK(of_bag == 1.0);
+  // What is the network's own, the bag has not.
+  CHECK(contains(corpus.must(start + "-o mixed.h5 --steps 1 --learning-rate 1e-9 --pooling last --layer-mix").err,
+                 "a bag of words and n-grams has a validation accuracy of 1, and this model is not better"));
   CHECK(contains(poor,
                  "a bag of words and n-grams has a validation accuracy of 1, and this model is not better, with 0."));
   CHECK(contains(poor, "finetune --arch bag makes a model of it"));

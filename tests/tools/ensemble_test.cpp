@@ -57,6 +57,10 @@ TEST_CASE("ensemble: a network and a bag, by the mean of their log-probabilities
   CHECK(lines_in(made) == 4);
   CHECK(contains(made, "both.h5"));
   const json members = parse_json(corpus.must("inspect both.h5 --json").out)["ensemble"];
+  std::vector<std::string> read;
+  const json steps = parse_json(corpus.must("inspect both.h5 --provenance --json").out)["provenance"];
+  for (const json& input : steps.back()["inputs"]) read.push_back(input["name"]);
+  CHECK(read == std::vector<std::string>{"bag.h5", "net.h5", "texts.tsv"});
   CHECK(members["names"] == json({"bag.h5", "net.h5"}));
   const double w = members["shares"][0], v = members["shares"][1];
   CHECK(w + v > 0);

@@ -57,6 +57,16 @@ TEST_CASE("finetune: few examples are read up to twenty times, text without labe
   CHECK(steps("--train texts.tsv --epochs 2") == 15);
   CHECK(steps("--train texts.tsv --steps 7") == 7);
   CHECK(steps("--task lm --train train.h5") == steps("--task lm --train train.h5 --epochs 4"));
+  // Texts that are too long are counted once, of training and validation, however often they are encoded.
+  write_file(corpus.path("long.tsv"), "animal\tthe cat\nroyal\t" + repeated("my queen sees a dog ", 10) + "\n");
+  for (const std::string run : {"--steps 1 -o l.h5", "--steps 1 --dry-run"}) {
+    const std::string err =
+        corpus.must("finetune --from model.h5 --train texts.tsv,long.tsv --valid long.tsv " + run).err;
+    CHECK_MESSAGE(contains(err, "2 texts were longer than the context"), err);
+    CHECK(err.find("longer than the context") == err.rfind("longer than the context"));
+    CHECK_FALSE(
+        contains(corpus.must("finetune --restart --from model.h5 --train texts.tsv " + run).err, "longer than"));
+  }
   corpus.refused("pretrain --train train.h5 -o x.h5 --steps auto", 2, "--steps auto needs --epochs");
 }
 

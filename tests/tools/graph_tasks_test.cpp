@@ -96,6 +96,16 @@ TEST_CASE("graphs: classes of graphs have answers in order, with their names") {
   const Labelled corpus;
   write_graphs(corpus.path("train.h5"), Learns::kind, 60, 1);
   corpus.must(gat + "--train train.h5 --valid 20% --epochs 3 -o m.h5 --metric roc_auc");
+  const std::pair<const char*, const char*> epochs[] = {
+      {"gat", "100"}, {"message-passing", "50"}, {"graph-transformer", "50"}};
+  for (const auto& [arch, count] : epochs) {
+    CAPTURE(arch);
+    const std::string settings =
+        corpus.must(concatenate("finetune --arch ", arch, " --train train.h5 -o x.h5 --print-config")).out;
+    for (const std::string& line :
+         {concatenate("# epochs = ", count), std::string("# batch-size = 32"), std::string("# learning-rate = 0.001")})
+      CHECK_MESSAGE(contains(settings, line + "\n"), settings);
+  }
   CHECK(lines_in(corpus.must("classify m.h5 train.h5").out) == 60);
   const std::vector<std::string> objects = lines_of(corpus.must("classify m.h5 train.h5 --jsonl").out);
   REQUIRE(objects.size() == 60);
@@ -356,7 +366,9 @@ TEST_CASE("graphs: texts beside graphs are refused, and numbers of other files a
       record.graph.nodes = 1;
       record.graph.rows = {0, 0};
       for (const std::string& column : columns) {
-        record.graph.node_features.numbers.push_back(static_cast<float>(column == "mass" ? 1000 + g : g % 2));
+        record.graph.node_features.numbers.push_back(column == "mass"     ? static_cast<float>(1000 + g)
+                                                     : column == "charge" ? static_cast<float>(g % 2)
+                                                                          : 0.1F);
       }
       record.targets = {static_cast<double>(g % 2)};
       writer.append(record);
@@ -371,6 +383,16 @@ TEST_CASE("graphs: texts beside graphs are refused, and numbers of other files a
     return parse_json(corpus.must("inspect " + model + " --json").out)["config"]["features"];
   };
   CHECK(features("one-model.h5") == features("both-model.h5"));
+  // 0 to 19 have the variance (20² - 1) / 12; a number that is always the same tells nothing, and is left as large.
+  write_numbers("three.h5", {"mass", "same", "charge"});
+  corpus.must(gat + "--train three.h5 --epochs 1 -o three-model.h5");
+  const auto columns = data::GraphSchema::from_text(features("three-model.h5").get<std::string>()).nodes.numbers;
+  REQUIRE(columns.size() == 3);
+  CHECK(columns[0].mean == doctest::Approx(1009.5));
+  CHECK(columns[0].stddev == doctest::Approx(std::sqrt(399.0 / 12)));
+  CHECK(columns[1].mean == doctest::Approx(0.1));
+  CHECK(columns[1].stddev == 1);
+  CHECK(columns[2].stddev == doctest::Approx(0.5));
 }
 
 TEST_CASE("graphs: classes that are numbers are learned as numbers where that is asked for") {

@@ -428,6 +428,7 @@ TEST_CASE("tokenize: compressed text is refused, from files and pipes") {
   refused("gzip -k text && $T -t bpe.h5 text.gz", "text.gz: is compressed with gzip; decompress it first");
   refused("$T --train -o x.h5 text.gz", "compressed with gzip");
   refused("cat text.gz | $T -t bpe.h5 -o x.h5", "standard input: is compressed with gzip");
+  refused("printf '' | $T -t bpe.h5 -o x.h5", "standard input: no text to encode");
   CHECK_FALSE(contains(place.names(), "x.h5"));
   refused("printf 'BZh91AY&SY' | $T -t bpe.h5", "with bzip2");
   refused("printf '\\xfd7zXZ\\0\\0\\4' | $T -t bpe.h5", "with xz");

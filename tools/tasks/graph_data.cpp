@@ -306,28 +306,33 @@ std::vector<Index> graph_numbers(const TaskData& data) {
 
 namespace {
 
-// Mean and standard deviation of each column over numbers that come row by row.
+// Mean and standard deviation of each column over numbers that come row by row: of their distances from the first,
+// which are exactly 0 where all are the same, and small where all are large.
 class Moments {
  public:
   explicit Moments(std::size_t columns) : sums_(columns), squares_(columns) {}
   void add(const std::vector<float>& rows) {
+    if (rows.empty()) return;
+    if (count_ == 0) first_.assign(rows.begin(), rows.begin() + std::ssize(sums_));
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double x = static_cast<double>(rows[i]);
-      sums_[i % sums_.size()] += x;
-      squares_[i % sums_.size()] += x * x;
+      const std::size_t c = i % sums_.size();
+      const double x = static_cast<double>(rows[i]) - first_[c];
+      sums_[c] += x;
+      squares_[c] += x * x;
     }
-    if (!sums_.empty()) count_ += static_cast<double>(rows.size() / sums_.size());
+    count_ += static_cast<double>(rows.size() / sums_.size());
   }
   void set(std::vector<data::NumberColumn>& columns) const {
     for (std::size_t c = 0; c < columns.size() && count_ > 0; ++c) {
-      columns[c].mean = sums_[c] / count_;
-      const double variance = squares_[c] / count_ - columns[c].mean * columns[c].mean;
+      const double mean = sums_[c] / count_;
+      columns[c].mean = first_[c] + mean;
+      const double variance = squares_[c] / count_ - mean * mean;
       columns[c].stddev = variance > 0 ? std::sqrt(variance) : 1;
     }
   }
 
  private:
-  std::vector<double> sums_, squares_;
+  std::vector<double> first_, sums_, squares_;
   double count_ = 0;
 };
 

@@ -307,7 +307,7 @@ TEST_CASE("translate: the loss is the mean over the targets of a step, smoothed,
     const NamedObjective translate(small_of("encoder-decoder"), "translate", {.pairs = &pairs}, settings);
     const auto& model = translate.as<models::SequenceToSequence>();
     const TokenId start = model.start_token().value_or(0);
-    double expected = 0, targets = 0;
+    double expected = 0, targets = 0, units = 0;
     for (Index i = 0; i < pairs.size(); ++i) {
       // Without a tokenizer, token 0 ends both texts and begins the target.
       std::vector<TokenId> source = pairs.source(i), target = pairs.target(i);
@@ -315,6 +315,7 @@ TEST_CASE("translate: the loss is the mean over the targets of a step, smoothed,
       target.insert(target.begin(), start);
       target.push_back(0);
       const auto time = static_cast<Index>(target.size()) - 1;
+      units += static_cast<double>(source.size()) + static_cast<double>(time);
       models::Sequences alone(TokenIds(Shape{1, time}, {target.begin(), target.end() - 1}));
       alone.sources =
           std::make_shared<const models::Sequences>(TokenIds(Shape{1, static_cast<Index>(source.size())}, source));
@@ -329,6 +330,8 @@ TEST_CASE("translate: the loss is the mean over the targets of a step, smoothed,
     const MicroBatch first = translate.objective->batch(0, 1), second = translate.objective->batch(1, 1);
     const Counts step = first.counts + second.counts;
     CHECK(static_cast<double>(step.targets) == targets);
+    CHECK(static_cast<double>(step.units) == units);
+    CHECK(step.samples == 2);
     CHECK(first.loss({}, step).value()[0] + second.loss({}, step).value()[0] ==
           doctest::Approx(expected).epsilon(1e-5));
   }
@@ -352,6 +355,41 @@ TEST_CASE("translate: an evaluation of so many tokens reads the groups that hold
   CHECK(tokens_of(sums[1] + 1) == sums[2]);
   CHECK(tokens_of(sums[3] + 1) == sums[4]);
   CHECK(tokens_of(0) == sums[4]);
+}
+
+TEST_CASE("translate: pairs of more tokens than the model knows, on either side, are refused") {
+  const TrainingConfig settings = quick_settings(1);
+  for (const auto& [source, target, says] : {std::tuple{loss_vocab + 1, loss_vocab, "source vocabulary of 31"},
+                                             std::tuple{loss_vocab, loss_vocab + 1, "target vocabulary of 31"}}) {
+    const data::PairsInMemory pairs({{{3, 4}, {5, 6}}}, source, target);
+    CHECK_THROWS_WITH_AS(NamedObjective(small_of("encoder-decoder"), "translate", {.pairs = &pairs}, settings),
+                         doctest::Contains(says), DataError);
+  }
+}
+
+TEST_CASE("translate: groups have no more tokens than the setting says, or as many pairs as its batch") {
+  const data::PairsInMemory pairs = padded_pairs();
+  TrainingConfig settings = quick_settings(1);
+  settings.training.batch_size = 2;
+  const auto groups = [&](const std::string& objective) {
+    return NamedObjective(small_of("encoder-decoder"), objective, {.pairs = &pairs}, settings)
+        .objective->samples_per_epoch();
+  };
+  CHECK(groups("translate:batch-tokens=1000") == 1);
+  CHECK(groups("translate:batch-tokens=7") == 4);  // a side of any two pairs has more
+  CHECK(groups("translate") == 2);
+}
+
+TEST_CASE("evaluation: a memory is refused where each window is read for itself") {
+  const auto tokens = noisy_text(60, loss_vocab, 1);
+  for (const auto& [architecture, objective] :
+       {std::pair{"encoder", "masked"}, std::pair{"bilm", "bidirectional"}, std::pair{"two-stream", "permute"}}) {
+    CAPTURE(objective);
+    const NamedObjective made(small_of(architecture), objective, {.text = &tokens}, quick_settings(1));
+    const EvaluationInputs inputs{.model = *made.model, .model_name = "m.h5", .data = {.text = &tokens}, .memory = 3};
+    CHECK_THROWS_WITH_AS(ObjectiveChoice::from(objective)->evaluate(inputs), doctest::Contains("`memory`: needs"),
+                         UsageError);
+  }
 }
 
 TEST_CASE("translate: micro-batches drop other elements, those that the whole step drops") {
