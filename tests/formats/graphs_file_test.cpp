@@ -108,6 +108,8 @@ TEST_CASE("graphs file: what was written is read") {
       CHECK(file.graph(i) == wanted.graph);
       CHECK(file.structure(i).sources == wanted.graph.sources);
     }
+    CHECK(file.parts() == std::vector<std::string>{"ids", "lines", "groups", "fragments", "names of nodes", "positions",
+                                                   "sides of a split"});
     CHECK(file.verify().empty());
     CHECK(kind_of(path) == FileKind::graphs);
     const Trust trust;
@@ -257,6 +259,9 @@ TEST_CASE("graphs file: damage is refused by name") {
   CHECK(contains(damaged([&] { overwrite<std::int8_t>(path, "ids/values", 0, -1); }), "UTF-8"));
   CHECK(contains(damaged([&] { overwrite<double>(path, "schema/nodes/stddevs", 0, 0); }), "/schema/nodes"));
 
+  write_graphs(path, {whole_record()});
+  overwrite<std::uint32_t>(path, "edges/sources", 0, 3);
+  CHECK(contains(message_of([&] { GraphsFile(path).structure(0); }), "from node 3 of 3"));
   write_graphs(path, {whole_record()});
   overwrite<float>(path, "nodes/numbers", 0, 13);
   const std::vector<std::string> problems = GraphsFile(path).verify();

@@ -110,6 +110,7 @@ TEST_CASE("pretrain: every architecture of graphs, with and without the objectiv
     CAPTURE(arch);
     const std::string run = "pretrain -q --train rings.h5,labelled.h5 --valid 20% --layers 1 --width 8 --arch " + arch;
     corpus.must(run + " --steps 4 -o a.h5");
+    CHECK(parse_json(corpus.must("inspect a.h5 --json").out)["history"].contains("valid_loss"));
     corpus.must(run + " --objective masked --steps 4 -o b.h5");
     CHECK(corpus.weights("a.h5") == corpus.weights("b.h5"));
     corpus.must(run + " --objective masked:probability=0.5,masking=static --steps 4 -o c.h5");

@@ -304,6 +304,116 @@ TEST_CASE("graphs: several labels are learned at once, those that are known") {
   CHECK(lines_in(bag.err) == 1);
 }
 
+TEST_CASE("graphs: of several labels of nodes or edges one is learned, and answers have the nodes' names") {
+  const Labelled corpus;
+  const auto write_two = [&](const std::string& name, data::GraphLevel level, std::uint64_t seed, bool is_directed) {
+    data::GraphSchema schema;
+    schema.nodes.categories = {{"element", {"C", "N"}}};
+    schema.is_directed = is_directed;
+    formats::GraphsFileWriter writer(corpus.path(name), schema,
+                                     {level, {{"constant", {"left", "right"}}, {"element", {"carbon", "nitrogen"}}}});
+    for (Index g = 0; g < 60; ++g) {
+      data::GraphRecord record;
+      data::Graph& graph = record.graph;
+      graph = random_graph(RandomStream(seed, random_site("two labels"), static_cast<std::uint64_t>(g)));
+      graph.edge_features = {};
+      for (Index i = 0; i < graph.nodes; ++i) {
+        graph.node_features.categories[static_cast<std::size_t>(i)] =
+            static_cast<std::int32_t>(1 + (i * i + g) % 3 % 2);
+        record.node_names.push_back("n" + std::to_string(10 * i));
+      }
+      const auto element = [&](Index node) {
+        return graph.node_features.categories[static_cast<std::size_t>(node)] - 1;
+      };
+      for (Index target = 0; target < graph.nodes; ++target) {
+        const Index first = graph.rows[static_cast<std::size_t>(target)],
+                    last = graph.rows[static_cast<std::size_t>(target) + 1];
+        for (Index e = first; e < (level == data::GraphLevel::edge ? last : first + 1); ++e) {
+          const Index source = graph.sources[static_cast<std::size_t>(e)];
+          const bool is_nitrogen = level == data::GraphLevel::edge && !is_directed
+                                       ? element(source) + element(target) > 0
+                                       : element(target) > 0;
+          record.targets.push_back(0);
+          record.targets.push_back(is_nitrogen ? 1 : 0);
+        }
+      }
+      writer.append(record);
+    }
+    writer.commit(formats::start_provenance("a test"));
+  };
+  struct Kind {
+    data::GraphLevel level;
+    bool is_directed;
+    std::string sign;  // between the names of an edge's nodes
+  };
+  for (const Kind& kind : {Kind{data::GraphLevel::node, false, ""}, Kind{data::GraphLevel::edge, false, "-"},
+                           Kind{data::GraphLevel::edge, true, ">"}}) {
+    CAPTURE(kind.sign);
+    write_two("train.h5", kind.level, 1, kind.is_directed);
+    write_two("more.h5", kind.level, 2, kind.is_directed);
+    const std::string learn =
+        "finetune -q --restart --arch message-passing:layers=1,width=16 --train train.h5,more.h5 --epochs 20 "
+        "--learning-rate 0.01 -o m.h5";
+    CHECK(contains(corpus.refused(learn, 2, "choose one with --label-column").err, "has the labels constant, element"));
+    corpus.must(learn + " --label-column element --valid 20%");
+    CHECK(corpus.evaluated("classify m.h5 more.h5 --label-column element")["accuracy"].get<double>() > 0.95);
+    const std::vector<json> answers = json_lines(corpus.must("classify m.h5 more.h5 --jsonl").out);
+    const data::GraphRecord first = formats::GraphsFile(corpus.path("more.h5")).record(0);
+    const json names = answers[0][kind.sign.empty() ? "nodes" : "edges"];
+    if (kind.sign.empty()) {
+      CHECK(std::ssize(names) == first.graph.nodes);
+      CHECK(names[1] == "n10");
+    } else {
+      const Index both_ways = first.graph.edges();
+      CHECK(std::ssize(names) == (kind.is_directed ? both_ways : both_ways / 2));
+      // Of those into node 0, the first that is answered.
+      const Index source = first.graph.sources[static_cast<std::size_t>(kind.is_directed ? 0 : first.graph.rows[1])];
+      CHECK(names[0] == concatenate("n", 10 * source, kind.sign, kind.is_directed ? "n0" : "n10"));
+    }
+    // Graphs without labels are answered, and not evaluated.
+    formats::GraphsFileWriter writer(corpus.path("bare.h5"), formats::GraphsFile(corpus.path("more.h5")).schema(), {});
+    data::GraphRecord bare = first;
+    bare.targets.clear();
+    writer.append(bare);
+    writer.commit(formats::start_provenance("a test"));
+    CHECK(json_lines(corpus.must("classify m.h5 bare.h5 --jsonl").out).front() == answers[0]);
+    corpus.refused("classify m.h5 bare.h5 --evaluate", 1, "bare.h5: has no labels");
+  }
+}
+
+TEST_CASE("graphs: labels of which some are numbers are learned one by one, and unknown kinds are words, too") {
+  const Labelled corpus;
+  data::GraphSchema schema;
+  schema.nodes.categories = {{"element", {"C", "N"}}};
+  schema.edges.numbers = {{"length", 0, 1}, {"same", 0, 1}};
+  formats::GraphsFileWriter writer(corpus.path("mixed.h5"), schema,
+                                   {data::GraphLevel::graph, {{"active", {"no", "yes"}}, {"size", {}}}});
+  for (Index g = 0; g < 40; ++g) {
+    data::GraphRecord record;
+    record.graph.nodes = 2;
+    record.graph.node_features.categories = {static_cast<std::int32_t>(g % 3), 0};
+    const auto length = static_cast<float>(g % 4);
+    data::set_edges(record.graph,
+                    std::vector<data::ListedEdge>{{0, 1, {}, {length, 7.1F}}, {1, 0, {}, {length, 7.1F}}});
+    record.targets = {g % 3 == 2 ? 1.0 : 0.0, static_cast<double>(g)};
+    writer.append(record);
+  }
+  writer.commit(formats::start_provenance("a test"));
+  corpus.refused(gat + "--train mixed.h5 -o x.h5", 2,
+                 "mixed.h5: has the labels active, size; choose one with --label-column");
+  corpus.must("finetune -q --arch bag --train mixed.h5 --label-column active -o bag.h5");
+  CHECK(corpus.evaluated("classify bag.h5 mixed.h5 --label-column active")["accuracy"] == 1.0);
+  corpus.must(gat + "--train mixed.h5 --label-column size --epochs 1 -o m.h5");
+  const json about = parse_json(corpus.must("inspect m.h5 --json").out);
+  CHECK(about["task"]["task"] == "regress");
+  const auto lengths = data::GraphSchema::from_text(about["config"]["features"].get<std::string>()).edges.numbers;
+  REQUIRE(lengths.size() == 2);
+  CHECK(lengths[0].mean == doctest::Approx(1.5));
+  CHECK(lengths[0].stddev == doctest::Approx(std::sqrt(1.25)));
+  CHECK(lengths[1].mean == doctest::Approx(7.1));
+  CHECK(lengths[1].stddev == 1);
+}
+
 TEST_CASE("graphs: a split of edges has both ways of an edge in one part") {
   const Labelled corpus;
   data::GraphSchema schema;

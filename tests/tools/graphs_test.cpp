@@ -43,6 +43,18 @@ nlohmann::json shown(const SmallCorpus& corpus, const std::string& file) {
   return parse_json(corpus.must("inspect " + file + " --json").out);
 }
 
+using Names = std::vector<std::string>;
+
+// The names of what the last command for a file has read, without their folders.
+Names read_by(const SmallCorpus& corpus, const std::string& file) {
+  Names names;
+  const nlohmann::json steps = parse_json(corpus.must("inspect " + file + " --provenance --json").out)["provenance"];
+  for (const nlohmann::json& input : steps.back()["inputs"]) {
+    names.push_back(std::filesystem::path(input["name"].get<std::string>()).filename().string());
+  }
+  return names;
+}
+
 bool has_rdkit(const SmallCorpus& corpus) {
   write_file(corpus.path("one.csv"), "s\nCCO\n");
   const Outcome outcome = corpus.run("convert -q one.csv --smiles s -o one.h5");
@@ -69,6 +81,9 @@ std::string molecules() {
 TEST_CASE("graphs: collections of TU Dortmund become graphs files, in whichever order their nodes are") {
   const SmallCorpus corpus;
   write_collection(corpus, "tu");
+  const std::string said = corpus.must("convert -v tu -o t.h5").err;
+  for (const char* const oddity : {"repeat another", "with itself", "no coordinates"})
+    CHECK_FALSE(contains(said, oddity));
   CHECK(contains(corpus.must("convert tu -o t.h5").err, "t.h5: 2 graphs, 8 nodes, 14 edges: label -1 1, 1 1"));
   const formats::GraphsFile file(corpus.path("t.h5"));
   const data::GraphRecord square = file.record(0), triangle = file.record(1);
@@ -94,6 +109,9 @@ TEST_CASE("graphs: collections of TU Dortmund become graphs files, in whichever 
   write_file(corpus.path("tu/T_edge_labels.txt"), "1\n");
   corpus.must("convert -q tu -o d.h5");
   CHECK(shown(corpus, "d.h5")["directed"] == true);
+  CHECK(shown(corpus, "d.h5")["isolated"] == 6);  // an edge leaves one of the others
+  CHECK(read_by(corpus, "d.h5") == Names{"T_A.txt", "T_graph_indicator.txt", "T_graph_labels.txt", "T_node_labels.txt",
+                                         "T_node_attributes.txt", "T_edge_labels.txt"});
   CHECK(corpus.run("inspect diff t.h5 d.h5").status == 1);
   CHECK(parse_json(corpus.run("inspect diff t.h5 d.h5 --json").out)["first_graph"] == 0);
 }
@@ -148,6 +166,13 @@ TEST_CASE("graphs: tables of nodes and edges") {
   CHECK(std::isnan(b.targets[2]));
   CHECK(file.targets().level == data::GraphLevel::node);
   CHECK(file.targets().columns[0].classes == std::vector<std::string>{"x", "y"});
+  const nlohmann::json labels = shown(corpus, "g.h5")["targets"][0];
+  CHECK(shown(corpus, "g.h5")["parts"] == parse_json(R"(["ids", "lines", "names of nodes"])"));
+  CHECK(labels["known"] == 4);
+  CHECK(labels["unknown"] == 1);
+  CHECK(labels["counts"] == parse_json("[2, 2]"));
+  CHECK(contains(corpus.must("inspect g.h5").out, "label  class  x 2, y 2; 1 unknown\n"));
+  CHECK(read_by(corpus, "g.h5") == Names{"nodes.csv", "edges.tsv"});
 
   corpus.must("tr '\\n' '\\r' < nodes.csv > mac.csv && convert -q --nodes mac.csv --edges edges.tsv -o mac.h5");
   corpus.must("inspect diff g.h5 mac.h5");
@@ -164,6 +189,9 @@ TEST_CASE("graphs: tables of nodes and edges") {
   CHECK(whole.record(1).targets == std::vector<double>{0.5});
   CHECK(whole.record(1).sides == std::vector{data::SplitSide::test});
   CHECK(shown(corpus, "y.h5")["split"]["train"] == 1);
+  CHECK(contains(corpus.must("inspect y.h5").out, "split       none 0, train 1, valid 0, test 1\n"));
+  CHECK(contains(corpus.must("inspect y.h5").out, "y  number  1.250 ± 0.750\n"));
+  CHECK(read_by(corpus, "y.h5") == Names{"nodes.csv", "edges.tsv", "graphs.csv"});
 }
 
 TEST_CASE("graphs: an edge that is listed both ways has the label of either row") {
@@ -218,7 +246,7 @@ TEST_CASE("graphs: molecules of a table, and splits of them") {
   const SmallCorpus corpus;
   if (!has_rdkit(corpus)) return;
   write_file(corpus.path("m.csv"), molecules());
-  corpus.must("convert m.csv --smiles smiles --label-column active,logp --id-column name -o m.h5");
+  corpus.must("convert m.csv --smiles smiles --label-column logp,active --id-column name -o m.h5");
   const formats::GraphsFile file(corpus.path("m.h5"));
   REQUIRE(file.size() == 60);
   const data::GraphRecord first = file.record(0);
@@ -228,9 +256,11 @@ TEST_CASE("graphs: molecules of a table, and splits of them") {
   CHECK(first.node_names == std::vector<std::string>{"C", "N", "C", "C", "C", "C", "C", "C"});
   CHECK(first.positions.size() == 16);
   CHECK(first.fragments.size() > 5);
-  CHECK(file.targets().columns[0].classes == std::vector<std::string>{"0", "1"});
-  CHECK(file.targets().columns[1].classes.empty());
-  CHECK(first.targets == std::vector<double>{1, 0});
+  CHECK(file.targets().columns[0].classes.empty());
+  CHECK(file.targets().columns[1].classes == std::vector<std::string>{"0", "1"});
+  CHECK(first.targets == std::vector<double>{0, 1});
+  CHECK(file.record(4).targets == std::vector<double>{1, 0});
+  CHECK(read_by(corpus, "m.h5") == Names{"m.csv"});
   corpus.must("inspect verify m.h5");
 
   corpus.must("convert m.csv --smiles smiles --label-column active --features element,order -o few.h5");
@@ -260,6 +290,16 @@ TEST_CASE("graphs: molecules of a table, and splits of them") {
     CHECK(all == 60);
     CHECK(std::distance(std::filesystem::directory_iterator(corpus.path(folder)), {}) == 3);
   }
+  CHECK(read_by(corpus, "s/train.h5") == Names{"few.h5"});
+  CHECK(read_by(corpus, "r/train.h5") == Names{"m.csv"});
+  // Two parts; the scaffolds that do not fit into the first are in the other.
+  corpus.must("convert few.h5 --split scaffold:60,40,0 -o two && convert few.h5 --split 75,0,25 -o ends");
+  CHECK(formats::GraphsFile(corpus.path("two/train.h5")).size() == 36);
+  CHECK(formats::GraphsFile(corpus.path("two/valid.h5")).size() == 24);
+  CHECK(formats::GraphsFile(corpus.path("ends/train.h5")).size() == 45);
+  CHECK(formats::GraphsFile(corpus.path("ends/test.h5")).size() == 15);
+  for (const char* const folder : {"two", "ends"})
+    CHECK(std::distance(std::filesystem::directory_iterator(corpus.path(folder)), {}) == 2);
   const formats::GraphsFile train(corpus.path("s/train.h5"));
   CHECK(train.size() == 36);  // 30 with benzene and 6 with another scaffold
   CHECK(train.group(0) == "c1ccccc1");
@@ -331,6 +371,102 @@ TEST_CASE("graphs: a split of one graph divides the labels of its nodes or edges
   corpus.refused("convert --nodes n.csv --edges e.csv --label-column kind --split scaffold -o no", 1, "no scaffolds");
 }
 
+TEST_CASE("graphs: a split refuses classes that are rarer than parts, unless told, and parts without a graph") {
+  const SmallCorpus corpus;
+  // Graphs that differ in their size: of "a" and "b" nine each, of "c" two, and of one the class is not known.
+  const auto write_graphs = [&](const std::string& name, Index count, bool are_alike, Index turn = 0) {
+    data::GraphSchema schema;
+    schema.nodes.categories = {{"kind", {"k"}}};
+    formats::GraphsFileWriter writer(corpus.path(name), schema,
+                                     {data::GraphLevel::graph, {{"class", {"a", "b", "c"}}}});
+    for (Index g = 0; g < count; ++g) {
+      data::GraphRecord record;
+      record.graph.nodes = are_alike ? 2 : g + 1;
+      record.graph.node_features.categories.assign(static_cast<std::size_t>(record.graph.nodes), 1);
+      data::set_edges(record.graph, {});
+      const Index place = (g + turn) % 21;
+      record.targets = {place == 20 ? data::unknown_target : place < 18 ? static_cast<double>(place % 2) : 2};
+      writer.append(record);
+    }
+    writer.commit(formats::start_provenance("a test"));
+  };
+  write_graphs("g.h5", 21, false);
+  corpus.refused("convert g.h5 --split class:60,20,20 -o p", 1,
+                 "g.h5: 1 class has fewer different graphs than the 3 parts: 'c' (2)");
+  corpus.refused("convert g.h5 --split 60,20,20 -o p", 1, "'c' (2)");
+  for (const std::string how : {"60,20,20 --rare train", "random:60,20,20", "60,0,40"}) {
+    CAPTURE(how);
+    corpus.must("rm -rf p && convert g.h5 -o p --split " + how);
+    Index all = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(corpus.path("p"))) {
+      all += formats::GraphsFile(entry.path().string()).size();
+    }
+    CHECK(all == 21);
+  }
+  // At random, whatever the classes are.
+  const auto in_train = [&](const std::string& folder) {
+    std::set<Index> sizes;
+    const formats::GraphsFile file(corpus.path(folder + "/train.h5"));
+    for (Index i = 0; i < file.size(); ++i) sizes.insert(file.graph(i).nodes);
+    return sizes;
+  };
+  std::set<std::set<Index>> different;
+  for (Index turn = 0; turn < 5; ++turn) {
+    write_graphs("turned.h5", 21, false, 4 * turn);
+    corpus.must("rm -rf t && convert turned.h5 --split random:60,20,20 -o t");
+    different.insert(in_train("t"));
+  }
+  CHECK(different.size() == 1);
+  write_graphs("one.h5", 1, false);
+  corpus.refused("convert one.h5 --split 80,10,10 -o f", 1,
+                 "one.h5: is one graph, whose nodes and edges have no labels");
+  write_graphs("few.h5", 2, false);
+  corpus.refused("convert few.h5 --split random:80,10,10 -o f", 1,
+                 "few.h5: 2 graphs are too few, or too many are alike");
+  write_graphs("alike.h5", 12, true);
+  corpus.refused("convert alike.h5 --split random:80,10,10 -o f", 1, "12 graphs are too few, or too many are alike");
+  // The same of nodes: of "x" there are many, of "y" two.
+  std::string nodes = "id,label\n", edges = "source,target\n1,2\n";
+  for (int i = 1; i <= 30; ++i) nodes += std::to_string(i) + (i > 28 ? ",y\n" : ",x\n");
+  write_file(corpus.path("n.csv"), nodes);
+  write_file(corpus.path("e.csv"), edges);
+  const std::string split = "convert --nodes n.csv --edges e.csv --split ";
+  corpus.refused(split + "60,20,20 -o q", 1, "n.csv: 1 class has fewer different nodes than the 3 parts: 'y' (2)");
+  corpus.must(split + "random:60,20,20 -o q && " + split + "60,0,40 -o q2");
+  CHECK(std::distance(std::filesystem::directory_iterator(corpus.path("q2")), {}) == 2);
+}
+
+TEST_CASE("graphs: a split of nodes with several labels divides those that have one, and keeps all of them") {
+  const SmallCorpus corpus;
+  std::string nodes = "id,p,q\n";
+  const auto p_of = [](int i) { return i % 3 == 0 ? std::string() : std::string(i % 2 == 0 ? "u" : "v"); };
+  const auto q_of = [](int i) { return i % 5 == 0 ? std::string() : std::string(i % 4 < 2 ? "s" : "t"); };
+  for (int i = 0; i < 60; ++i) nodes += std::to_string(i) + "," + p_of(i) + "," + q_of(i) + "\n";
+  write_file(corpus.path("n.csv"), nodes);
+  write_file(corpus.path("e.csv"), "source,target\n0,1\n");
+  corpus.must("convert --nodes n.csv --edges e.csv --label-column p,q --split 60,20,20 -o parts");
+  corpus.refused("convert --nodes n.csv --edges e.csv --label-column p,q --split class:60,20,20 -o no", 1,
+                 "the labels are no single class; --split random does not need one");
+  std::vector<int> seen(60);
+  for (const char* const part : {"train", "valid", "test"}) {
+    const data::GraphRecord record = formats::GraphsFile(corpus.path(std::string("parts/") + part + ".h5")).record(0);
+    REQUIRE(record.targets.size() == 120);
+    int here = 0;
+    for (int i = 0; i < 60; ++i) {
+      const double p = record.targets[2 * static_cast<std::size_t>(i)],
+                   q = record.targets[2 * static_cast<std::size_t>(i) + 1];
+      if (std::isnan(p) && std::isnan(q)) continue;
+      ++here;
+      ++seen[static_cast<std::size_t>(i)];
+      CHECK(std::isnan(p) == p_of(i).empty());
+      CHECK(std::isnan(q) == q_of(i).empty());
+      if (!std::isnan(q)) CHECK(q == (q_of(i) == "s" ? 0 : 1));
+    }
+    CHECK(here > 9);
+  }
+  for (int i = 0; i < 60; ++i) CHECK(seen[static_cast<std::size_t>(i)] == (i % 15 == 0 ? 0 : 1));
+}
+
 TEST_CASE("graphs: rows that RDKit refuses are listed by line, and left out when asked") {
   const SmallCorpus corpus;
   if (!has_rdkit(corpus)) return;
@@ -338,6 +474,7 @@ TEST_CASE("graphs: rows that RDKit refuses are listed by line, and left out when
                                          std::string(1200, 'C') + ",1\n");
   const Outcome listed = corpus.refused("convert bad.csv --smiles smiles -o no.h5", 1, "bad.csv:3: ");
   CHECK(lines_of(listed.err).size() == 1);
+  CHECK_FALSE(contains(listed.err, "Parse Error"));
   for (const char* part : {"unclosed ring", "line 4: ", "line 5: the SMILES is empty",
                            "line 6: ", "Explicit valence for atom # 0 C, 5, is greater than permitted",
                            "4 of 7 records cannot be used; --bad-records skip leaves them out"}) {

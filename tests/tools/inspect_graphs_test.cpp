@@ -1,6 +1,8 @@
 // inspect attention of graphs: the model's own weights in every form, widths of lines in pictures, and what an answer
 // rests on.
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <map>
 #include <regex>
 
@@ -65,10 +67,11 @@ class Graphs : public Labelled {
   }
 
   // Oxygen says yes.
-  void write(const std::string& name, bool has_positions, const std::vector<data::GraphRecord>& instead = {}) const {
+  void write(const std::string& name, bool has_positions, const std::vector<data::GraphRecord>& instead = {},
+             const data::GraphSchema& columns = schema) const {
     std::vector<data::GraphRecord> records = instead;
     for (Index i = 0; instead.empty() && i < 40; ++i) records.push_back(chain(4 + i % 5, i % 2 == 1, has_positions));
-    formats::GraphsFileWriter writer(path(name), schema, {data::GraphLevel::graph, {{"active", {"no", "yes"}}}});
+    formats::GraphsFileWriter writer(path(name), columns, {data::GraphLevel::graph, {{"active", {"no", "yes"}}}});
     Index number = 0;
     for (data::GraphRecord& record : records) {
       record.targets = {static_cast<double>(number % 2)};
@@ -138,10 +141,38 @@ TEST_CASE("inspect attention: of a graph, the weights are the model's own") {
       }
     }
     CHECK(found["texts"][0]["pieces"] == json({"C", "C", "N", "C", "C", "N"}));
+    CHECK(found["texts"][0]["ids"] == json({1, 2, 3, 4, 5, 6}));
     CHECK(found["graph"] == json({{"file", "train.h5"}, {"number", 3}, {"id", "chain 3"}}));
   }
   CHECK(corpus.attention("gat.h5 train.h5 --graph 'chain 3'") == corpus.attention("gat.h5 train.h5 --graph 3"));
   CHECK(corpus.attention("gat.h5 train.h5") == corpus.attention("gat.h5 train.h5 --graph 1"));
+  CHECK(corpus.attention("gat.h5 train.h5 --graph 'chain 40'")["graph"]["number"] == 40);
+  // Columns and kinds of the file are those of the model by their names, in whichever order.
+  const auto turned = [](const data::GraphRecord& record) {
+    data::GraphRecord other = record;
+    std::vector<std::int32_t>& kinds = other.graph.node_features.categories;
+    for (std::size_t i = 0; i < kinds.size(); i += 3) {
+      const std::int32_t element = kinds[i];
+      kinds[i] = kinds[i + 2];
+      kinds[i + 2] = 4 - element;
+    }
+    return other;
+  };
+  const data::GraphSchema other{
+      .nodes = {.categories = {schema.nodes.categories[2], schema.nodes.categories[1], {"element", {"O", "N", "C"}}},
+                .numbers = {}},
+      .edges = schema.edges};
+  corpus.write("turned.h5", true, {turned(chain(4, false, true)), turned(chain(5, true, true))}, other);
+  CHECK(corpus.attention("gat.h5 turned.h5 --graph 2")["attention"] ==
+        corpus.attention("gat.h5 train.h5 --graph 2")["attention"]);
+  // An adapter that has not learned leaves the weights of its base, which it is read beside.
+  for (const std::string rate : {"1e-12", "0.1"}) {
+    corpus.must(
+        "finetune -q --restart --from gat.h5 --lora-rank 2 --train train.h5 --epochs 2 -o adapter.h5 --learning-rate " +
+        rate);
+    CHECK((corpus.attention("adapter.h5 train.h5")["attention"] == corpus.attention("gat.h5 train.h5")["attention"]) ==
+          (rate == "1e-12"));
+  }
 }
 
 TEST_CASE("inspect attention: of a graph, the files hold the same weights") {
@@ -159,6 +190,7 @@ TEST_CASE("inspect attention: of a graph, the files hold the same weights") {
   CHECK(contains(read_file(corpus.path("w.html")), "\"pairs\":[[0,1,true,2]"));
   const std::string text = corpus.must("inspect attention all.h5 train.h5 --top 2").out;
   CHECK(contains(text, "layer  head  itself  neighbours  others  bits\n"));
+  CHECK(lines_in(text.substr(0, text.find("\nstrongest links"))) == 2 + 4);
   CHECK(lines_in(text.substr(text.find("strongest links"))) == 4);
   CHECK(contains(corpus.must("inspect attention gat.h5 train.h5").out, "layer  head  itself  neighbours  bits\n"));
 }
@@ -189,6 +221,75 @@ TEST_CASE("inspect attention: of a graph, lines and rings are as wide as their w
     }
     CHECK(drawn(svg, orange).empty());
   }
+  // Of several heads or layers, each in half the size.
+  for (const std::string some : {"--layer 1", "--head 2"}) {
+    corpus.must("inspect attention gat.h5 train.h5 --graph 5 -o w.svg " + some);
+    const std::vector<Drawn> lines = drawn(read_file(corpus.path("w.svg")), blue);
+    REQUIRE(lines.size() == 2 * 7);
+    CHECK(std::ranges::max_element(lines, {}, &Drawn::width)->width == doctest::Approx(6).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("inspect attention: of a graph with directions, an edge is one way unless both are there") {
+  const Graphs corpus;
+  data::GraphSchema directed = schema;
+  directed.is_directed = true;
+  std::vector<data::GraphRecord> records;
+  for (const Index length : {4, 5}) {
+    data::GraphRecord record = chain(length, true, false);
+    std::vector<data::ListedEdge> edges;
+    for (Index i = 0; i + 1 < length; ++i) edges.push_back({i, i + 1, {1}});
+    edges.push_back({3, 2, {1}});
+    data::set_edges(record.graph, edges);
+    records.push_back(record);
+  }
+  corpus.write("directed.h5", false, records, directed);
+  corpus.must("finetune -q --arch gat:layers=1,width=8,heads=1 --train directed.h5 --epochs 1 -o d.h5");
+  const json found = corpus.attention("d.h5 directed.h5");
+  for (std::size_t i = 0; i < 4; ++i) {
+    for (std::size_t j = 0; j < 4; ++j)
+      CHECK((weight_of(found, i, j) > 0) == (j == i || j + 1 == i || (i == 2 && j == 3)));
+  }
+  corpus.must("inspect attention d.h5 directed.h5 -o w.html");
+  const std::string html = read_file(corpus.path("w.html")), begin = "id=\"data\">";
+  const std::size_t from = html.find(begin) + begin.size();
+  const json page = parse_json(html.substr(from, html.find("</script>", from) - from));
+  CHECK(page["attention"]["pairs"] == parse_json("[[0, 1, true, 1], [1, 2, true, 1], [2, 3, true, 2]]"));
+  CHECK(page["attention"]["layers"][0]["heads"][0]["there"][0] == 0);
+  corpus.must("inspect attention d.h5 directed.h5 -o w.svg");
+  const std::vector<Drawn> lines = drawn(read_file(corpus.path("w.svg")), blue);
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[1].width / lines[0].width ==
+        doctest::Approx(weight_of(found, 2, 1) / weight_of(found, 1, 0)).epsilon(1e-4));
+  CHECK(lines[2].width / lines[0].width ==
+        doctest::Approx((weight_of(found, 2, 3) + weight_of(found, 3, 2)) / 2 / weight_of(found, 1, 0)).epsilon(1e-4));
+  double own = 0, beside = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    own += weight_of(found, i, i) / 4;
+    for (std::size_t j = 0; j < 4; ++j) beside += j == i ? 0 : weight_of(found, i, j) / 4;
+  }
+  const std::vector<std::string> table = lines_of(corpus.must("inspect attention d.h5 directed.h5").out);
+  double itself = 0, neighbours = 0;
+  int layer = 0, head = 0;
+  std::istringstream(table[2]) >> layer >> head >> itself >> neighbours;
+  CHECK(std::abs(itself - own) < 0.0051);
+  CHECK(std::abs(neighbours - beside) < 0.0051);
+}
+
+TEST_CASE("inspect attention: of a graph, weights that are not finite are told, and drawn in red") {
+  const Graphs corpus;
+  std::string bytes = read_file(corpus.path("gat.h5"));
+  const formats::ModelFile file(corpus.path("gat.h5"));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const formats::TensorInfo& tensor : file.weights().tensors()) {
+    if (contains(tensor.name, "gat/1/attention")) std::memcpy(bytes.data() + tensor.offset, &nan, sizeof nan);
+  }
+  write_file(corpus.path("bad.h5"), bytes);
+  const std::string says = "bad.h5: the weights of self-attention in layer 2 are not finite";
+  corpus.refused("inspect attention bad.h5 train.h5 -o w.svg", 3, says);
+  CHECK(drawn(read_file(corpus.path("w.svg")), "86.3").size() >= 4);
+  CHECK(contains(corpus.refused("inspect attention bad.h5 train.h5 --json", 3, says).out, "null"));
+  corpus.must("inspect attention bad.h5 train.h5 --layer 1");
 }
 
 TEST_CASE("inspect attention: a molecule has the coordinates of its file, a line for each order of a bond, and no C") {
@@ -260,7 +361,66 @@ TEST_CASE("inspect attention: an answer falls by what classify says of the graph
   for (const std::string name : {"a.svg", "a.png", "a.html", "a.tsv"}) {
     corpus.must("inspect attention gat.h5 less.h5 --of answer -o " + name);
   }
-  CHECK(lines_of(read_file(corpus.path("a.tsv"))).size() == 1 + 6);
+  const json answer = corpus.attention("gat.h5 less.h5 --of answer");
+  const auto falls_by = [&](std::size_t i) { return answer["nodes"][i]["falls_by"].get<double>(); };
+  const std::vector<std::string> rows = lines_of(read_file(corpus.path("a.tsv")));
+  REQUIRE(rows.size() == 1 + 6);
+  CHECK(rows[0] == "node\tname\tfalls_by");
+  for (std::size_t i = 0; i < 6; ++i) {
+    CAPTURE(rows[i + 1]);
+    CHECK(rows[i + 1].starts_with(std::to_string(i + 1) + (i % 3 == 2 ? "\tO\t" : "\tC\t")));
+    CHECK(std::stod(rows[i + 1].substr(rows[i + 1].rfind('\t'))) == doctest::Approx(falls_by(i)).epsilon(1e-5));
+  }
+  // Behind the molecule, a disc for each node, whose area is that of its share.
+  const std::string svg = read_file(corpus.path("a.svg"));
+  CHECK(drawn(svg, "10.19").size() == 5 + 3);  // bonds, of which two are double and one aromatic
+  static const std::regex disc("<path ([^>]*fill:rgb\\(([0-9.]+)%[^>]*fill-opacity:0.[45]5[^>]*) d=\"([^\"]*)\""),
+      number("[0-9.]+");
+  std::vector<double> radii, reds;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), disc), end; at != end; ++at) {
+    const std::string path = (*at)[3];
+    std::vector<double> across;
+    std::size_t place = 0;
+    for (std::sregex_iterator word(path.begin(), path.end(), number); word != end; ++word, ++place) {
+      if (place % 2 == 0) across.push_back(std::stod(word->str()));
+    }
+    const auto [least, most] = std::ranges::minmax_element(across);
+    radii.push_back((*most - *least) / 2);
+    reds.push_back(std::stod((*at)[2]));
+  }
+  REQUIRE(radii.size() == 6);
+  double largest = 0;
+  for (std::size_t i = 0; i < 6; ++i) largest = std::max(largest, std::abs(falls_by(i)));
+  for (std::size_t i = 0; i < 6; ++i) {
+    CHECK(std::abs(radii[i] - 18 * std::sqrt(std::abs(falls_by(i)) / largest)) < 0.05);
+    CHECK((reds[i] > 50) == (falls_by(i) > 0));
+  }
+}
+
+TEST_CASE("inspect attention: an answer that is a number falls by what it is without the node") {
+  const Graphs corpus;
+  const auto write_sizes = [&](const std::string& name, const std::vector<data::GraphRecord>& records) {
+    formats::GraphsFileWriter writer(corpus.path(name), schema, {data::GraphLevel::graph, {{"size", {}}}});
+    for (data::GraphRecord record : records) {
+      record.targets = {static_cast<double>(record.graph.nodes)};
+      writer.append(record);
+    }
+    writer.commit(formats::start_provenance("a test"));
+  };
+  std::vector<data::GraphRecord> many;
+  for (Index i = 0; i < 24; ++i) many.push_back(chain(3 + i % 6, i % 2 == 1, true));
+  write_sizes("sizes.h5", many);
+  write_sizes("less.h5", {chain(6, true, true), chain(6, true, true, 5)});
+  corpus.must(
+      "finetune -q --arch message-passing:layers=1,width=8,readout=sum --train sizes.h5 --epochs 5 -o sizes-model.h5");
+  const json answer = corpus.attention("sizes-model.h5 less.h5 --of answer");
+  const std::vector<std::string> numbers = lines_of(corpus.must("classify sizes-model.h5 less.h5").out);
+  REQUIRE(numbers.size() == 2);
+  CHECK(answer["answer"] == json({{"number", answer["answer"]["number"]}}));
+  CHECK(answer["answer"]["number"].get<double>() == doctest::Approx(std::stod(numbers[0])).epsilon(1e-4));
+  CHECK(std::abs(answer["nodes"][5]["falls_by"].get<double>() - (std::stod(numbers[0]) - std::stod(numbers[1]))) <
+        1e-3);
+  CHECK(corpus.must("inspect attention sizes-model.h5 less.h5 --of answer").out.starts_with("graph 1\nnumber: "));
 }
 
 TEST_CASE("inspect attention: what is no graph, or has none of this, is refused in one line") {

@@ -72,21 +72,26 @@ TEST_CASE("node contributions: by how much the log-odds of the most probable cla
     const models::TaskModel model =
         model_of(arch + (arch.find(':') == arch.npos ? ":" : ",") + "layers=2,width=6,edge_width=3",
                  {.task = models::Task::classify, .labels = {"a", "b", "c"}});
-    const NodeContributions found = node_contributions(model, whole());
-    REQUIRE(found.of_nodes.size() == 4);
-    const std::vector<double> logits = logits_of(model, whole());
-    const auto label = static_cast<std::size_t>(found.label);
-    CHECK(logits[label] == *std::max_element(logits.begin(), logits.end()));
-    const auto odds = [&](const data::Graph& graph) {
-      const std::vector<double> z = logits_of(model, graph);
-      double all = 0;
-      for (const double each : z) all += std::exp(each);
-      const double p = std::exp(z[label]) / all;
-      return std::log(p / (1 - p));
-    };
-    CHECK(found.answer == doctest::Approx(odds(whole())).epsilon(1e-4));
-    CHECK(found.of_nodes[0] == doctest::Approx(odds(whole()) - odds(without_0())).epsilon(1e-3));
-    CHECK(found.of_nodes[1] == doctest::Approx(odds(whole()) - odds(without_1())).epsilon(1e-3));
+    for (Index favourite = 0; favourite < 3; ++favourite) {
+      const Tensor& bias = model.parameters().find("task/bias")->value();
+      for (Index i = 0; i < 3; ++i) bias[i] = i == favourite ? 2 : static_cast<Real>(i) / 4;
+      const NodeContributions found = node_contributions(model, whole());
+      CHECK(found.label == favourite);
+      REQUIRE(found.of_nodes.size() == 4);
+      const std::vector<double> logits = logits_of(model, whole());
+      const auto label = static_cast<std::size_t>(found.label);
+      CHECK(logits[label] == *std::max_element(logits.begin(), logits.end()));
+      const auto odds = [&](const data::Graph& graph) {
+        const std::vector<double> z = logits_of(model, graph);
+        double all = 0;
+        for (const double each : z) all += std::exp(each);
+        const double p = std::exp(z[label]) / all;
+        return std::log(p / (1 - p));
+      };
+      CHECK(found.answer == doctest::Approx(odds(whole())).epsilon(1e-4));
+      CHECK(found.of_nodes[0] == doctest::Approx(odds(whole()) - odds(without_0())).epsilon(1e-3));
+      CHECK(found.of_nodes[1] == doctest::Approx(odds(whole()) - odds(without_1())).epsilon(1e-3));
+    }
   }
 }
 

@@ -307,15 +307,74 @@ TEST_CASE("models of graphs: what nodes and edges are matters, edges only where 
   for (const std::string& text : texts()) CHECK(is_finite(made(text, plain).of_graphs(batch_of({&without}))));
 }
 
+TEST_CASE("models of graphs: no matrix of a new model is of zeros alone") {
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    models::ModelConfig config(models::ModelConfig::from(text));
+    config.as<models::GraphConfig>()->features = schema;
+    const auto model = models::make_model(config, 3);
+    for (const Parameter& parameter : model->parameters().all()) {
+      CAPTURE(parameter.name);
+      if (parameter.value().rank() == 2)
+        CHECK(difference(parameter.value(), Tensor(parameter.value().shape(), Real(0))) > 1e-3);
+    }
+  }
+}
+
 TEST_CASE("models of graphs: features without columns, nodes without edges, and settings that do not fit") {
   data::Graph bare;
   bare.nodes = 3;
   data::set_edges(bare, {});
+  const data::Graph lone = some_graph(1, 3);
   for (const std::string& text : texts()) {
     CAPTURE(text);
     const Tensor y = made(text, data::GraphSchema{}).of_nodes(batch_of({&bare}));
     CHECK(is_finite(y));
     CHECK(difference(y.narrowed(0, 0, 1), y.narrowed(0, 2, 1)) < 1e-12);
+    const Pass dropping{.dropout = 0.5, .seed = 4, .training = true};
+    CHECK(is_finite(made(text).of_nodes(batch_of({&lone}), dropping)));
+  }
+  // Each row has random numbers of its own, of whichever graph it is: rows that are alike drop different elements.
+  for (const std::string& text : texts()) {
+    CAPTURE(text);
+    const Tensor rows = made(text, data::GraphSchema{})
+                            .of_nodes(batch_of({&bare, &bare}), {.dropout = 0.5, .seed = 4, .training = true});
+    for (Index i = 0; i < 6; ++i) {
+      for (Index j = 0; j < i; ++j) CHECK(difference(rows.narrowed(0, i, 1), rows.narrowed(0, j, 1)) > 1e-3);
+    }
+  }
+  for (const bool is_directed : {false, true}) {
+    data::GraphSchema features = schema;
+    features.is_directed = is_directed;
+    const auto has = [&](const std::string& name) {
+      return made("graph-transformer:layers=1,width=4,heads=1", features).model->parameters().find(name) != nullptr;
+    };
+    CHECK(has("graph-transformer/embedding/in/weight"));
+    CHECK(has("graph-transformer/embedding/out/weight") == is_directed);
+    if (!is_directed) continue;
+    // 0 -> 1, 0 -> 2: what leaves a node and what enters it are different tables.
+    data::Graph fork = bare;
+    data::set_edges(fork, std::vector<data::ListedEdge>{{0, 1}, {0, 2}});
+    features = {};
+    features.is_directed = true;
+    const Made m = made("graph-transformer:layers=0,width=4,heads=1", features);
+    const Tensor before = m.of_nodes(batch_of({&fork}));
+    const auto changed = [&](const std::string& table, Index degree) {
+      const Tensor& weight = m.model->parameters().find("graph-transformer/embedding/" + table + "/weight")->value();
+      weight[4 * degree] += 1;
+      const Tensor after = m.of_nodes(batch_of({&fork}));
+      weight[4 * degree] -= 1;
+      std::vector<Index> nodes;
+      for (Index node = 0; node < 3; ++node) {
+        if (difference(after.narrowed(0, node, 1), before.narrowed(0, node, 1)) > 1e-3) nodes.push_back(node);
+      }
+      return nodes;
+    };
+    using Nodes = std::vector<Index>;
+    CHECK(changed("out", 2) == Nodes{0});
+    CHECK(changed("out", 0) == Nodes{1, 2});
+    CHECK(changed("in", 1) == Nodes{1, 2});
+    CHECK(changed("in", 0) == Nodes{0});
   }
   CHECK_THROWS_WITH_AS(made("gat:width=10,heads=4"), "`width` = 10 is not divisible by `heads` = 4", UsageError);
   CHECK_THROWS_WITH_AS(made("gat:attention=fourier"), "fourier cannot attend along the edges of a graph", UsageError);
