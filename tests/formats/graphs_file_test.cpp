@@ -191,6 +191,8 @@ TEST_CASE("graphs file: what does not fit is refused, and no file appears") {
   CHECK(contains(refused([](GraphRecord& r) { r.graph.sources[0] = 3; }), "C=N.C: an edge from node 3 of 3"));
   CHECK(contains(refused([](GraphRecord& r) { r.graph.node_features.categories[0] = 3; }), "element"));
   CHECK(contains(refused([](GraphRecord& r) { r.graph.node_features.numbers[0] = NAN; }), "mass"));
+  CHECK(contains(refused([](GraphRecord& r) { r.graph.edge_features.categories[1] = 3; }), "order"));
+  CHECK(contains(refused([](GraphRecord& r) { r.graph.edge_features.categories.push_back(1); }), "edges"));
   CHECK(contains(refused([](GraphRecord& r) { r.targets[0] = 2; }), "'active' is 2"));
   CHECK(contains(refused([](GraphRecord& r) { r.node_names[0] = "a\nb"; }), "line break"));
   CHECK(contains(refused([](GraphRecord& r) { r.id = "\xff"; }), "UTF-8"));

@@ -311,7 +311,7 @@ TEST_CASE("graphs: of several labels of nodes or edges one is learned, and answe
     schema.nodes.categories = {{"element", {"C", "N"}}};
     schema.is_directed = is_directed;
     formats::GraphsFileWriter writer(corpus.path(name), schema,
-                                     {level, {{"constant", {"left", "right"}}, {"element", {"carbon", "nitrogen"}}}});
+                                     {level, {{"constant", {"no", "yes"}}, {"nitrogen", {"no", "yes"}}}});
     for (Index g = 0; g < 60; ++g) {
       data::GraphRecord record;
       data::Graph& graph = record.graph;
@@ -354,9 +354,17 @@ TEST_CASE("graphs: of several labels of nodes or edges one is learned, and answe
     const std::string learn =
         "finetune -q --restart --arch message-passing:layers=1,width=16 --train train.h5,more.h5 --epochs 20 "
         "--learning-rate 0.01 -o m.h5";
-    CHECK(contains(corpus.refused(learn, 2, "choose one with --label-column").err, "has the labels constant, element"));
-    corpus.must(learn + " --label-column element --valid 20%");
-    CHECK(corpus.evaluated("classify m.h5 more.h5 --label-column element")["accuracy"].get<double>() > 0.95);
+    CHECK(
+        contains(corpus.refused(learn, 2, "choose one with --label-column").err, "has the labels constant, nitrogen"));
+    corpus.must(learn + " --label-column nitrogen --valid 20%");
+    const std::string said = corpus
+                                 .must(
+                                     "finetune --arch gat:layers=1,width=4,heads=1 --train train.h5,more.h5 --epochs 1 "
+                                     "--label-column nitrogen --valid 20% -o short.h5 --restart")
+                                 .err;
+    CHECK(contains(said, "the baseline, "));
+    CHECK_FALSE(contains(said, "bag of words"));  // nodes and edges are no texts
+    CHECK(corpus.evaluated("classify m.h5 more.h5 --label-column nitrogen")["accuracy"].get<double>() > 0.95);
     const std::vector<json> answers = json_lines(corpus.must("classify m.h5 more.h5 --jsonl").out);
     const data::GraphRecord first = formats::GraphsFile(corpus.path("more.h5")).record(0);
     const json names = answers[0][kind.sign.empty() ? "nodes" : "edges"];

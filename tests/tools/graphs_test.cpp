@@ -267,6 +267,7 @@ TEST_CASE("graphs: molecules of a table, and splits of them") {
   const formats::GraphsFile few(corpus.path("few.h5"));
   CHECK(few.schema().nodes.categories.size() == 1);
   CHECK(few.schema().edges.categories.size() == 1);
+  CHECK(few.record(0).id == "CNc1ccccc1");
 
   for (const char* command : {"convert few.h5 --split scaffold:60,20,20 -o s",
                               "convert m.csv --smiles smiles --label-column active --split random -o r",
@@ -411,7 +412,7 @@ TEST_CASE("graphs: a split refuses classes that are rarer than parts, unless tol
     return sizes;
   };
   std::set<std::set<Index>> different;
-  for (Index turn = 0; turn < 5; ++turn) {
+  for (Index turn = 0; turn < 3; ++turn) {
     write_graphs("turned.h5", 21, false, 4 * turn);
     corpus.must("rm -rf t && convert turned.h5 --split random:60,20,20 -o t");
     different.insert(in_train("t"));
@@ -444,7 +445,11 @@ TEST_CASE("graphs: a split of nodes with several labels divides those that have 
   for (int i = 0; i < 60; ++i) nodes += std::to_string(i) + "," + p_of(i) + "," + q_of(i) + "\n";
   write_file(corpus.path("n.csv"), nodes);
   write_file(corpus.path("e.csv"), "source,target\n0,1\n");
-  corpus.must("convert --nodes n.csv --edges e.csv --label-column p,q --split 60,20,20 -o parts");
+  const std::string said =
+      corpus.must("convert --nodes n.csv --edges e.csv --label-column p,q --split 60,20,20 -o parts").err;
+  CHECK(contains(said, "parts/train.h5: the labels of 34 nodes"));
+  CHECK(contains(said, "parts/valid.h5: the labels of 11 nodes"));
+  CHECK(contains(said, "parts/test.h5: the labels of 11 nodes"));
   corpus.refused("convert --nodes n.csv --edges e.csv --label-column p,q --split class:60,20,20 -o no", 1,
                  "the labels are no single class; --split random does not need one");
   std::vector<int> seen(60);

@@ -55,11 +55,13 @@ data::GraphRecord chain(Index length, bool has_oxygen, bool has_positions, Index
 class Graphs : public Labelled {
  public:
   Graphs() {
-    write("train.h5", true);
-    write("plain.h5", false);
-    must("finetune -q --arch gat:layers=2,width=8,heads=2 --train train.h5 --epochs 8 -o gat.h5");
-    must("finetune -q --arch graph-transformer:layers=2,width=8,heads=2 --train train.h5 --epochs 8 -o all.h5");
-    must("finetune -q --arch message-passing:layers=2,width=8 --train train.h5 --epochs 8 -o messages.h5");
+    begin_with("graphs", [&] {
+      write("train.h5", true);
+      write("plain.h5", false);
+      must("finetune -q --arch gat:layers=2,width=8,heads=2 --train train.h5 --epochs 8 -o gat.h5");
+      must("finetune -q --arch graph-transformer:layers=2,width=8,heads=2 --train train.h5 --epochs 8 -o all.h5");
+      must("finetune -q --arch message-passing:layers=2,width=8 --train train.h5 --epochs 8 -o messages.h5");
+    });
   }
 
   json attention(const std::string& words) const {
@@ -191,6 +193,9 @@ TEST_CASE("inspect attention: of a graph, the files hold the same weights") {
   const std::string text = corpus.must("inspect attention all.h5 train.h5 --top 2").out;
   CHECK(contains(text, "layer  head  itself  neighbours  others  bits\n"));
   CHECK(lines_in(text.substr(0, text.find("\nstrongest links"))) == 2 + 4);
+  const std::vector<std::string> links = lines_of(corpus.must("inspect attention all.h5 train.h5 --top 9").out);
+  REQUIRE(links.size() == 2 + 4 + 3 + 9);  // a title, a blank line and names of columns
+  for (std::size_t i = 10; i < links.size(); ++i) CHECK(std::stod(links[i]) <= std::stod(links[i - 1]));
   CHECK(lines_in(text.substr(text.find("strongest links"))) == 4);
   CHECK(contains(corpus.must("inspect attention gat.h5 train.h5").out, "layer  head  itself  neighbours  bits\n"));
 }
@@ -376,7 +381,7 @@ TEST_CASE("inspect attention: an answer falls by what classify says of the graph
   CHECK(drawn(svg, "10.19").size() == 5 + 3);  // bonds, of which two are double and one aromatic
   static const std::regex disc("<path ([^>]*fill:rgb\\(([0-9.]+)%[^>]*fill-opacity:0.[45]5[^>]*) d=\"([^\"]*)\""),
       number("[0-9.]+");
-  std::vector<double> radii, reds;
+  std::vector<double> radii, reds, middles;
   for (std::sregex_iterator at(svg.begin(), svg.end(), disc), end; at != end; ++at) {
     const std::string path = (*at)[3];
     std::vector<double> across;
@@ -386,9 +391,11 @@ TEST_CASE("inspect attention: an answer falls by what classify says of the graph
     }
     const auto [least, most] = std::ranges::minmax_element(across);
     radii.push_back((*most - *least) / 2);
+    middles.push_back((*most + *least) / 2);
     reds.push_back(std::stod((*at)[2]));
   }
   REQUIRE(radii.size() == 6);
+  for (std::size_t i = 1; i < 6; ++i) CHECK(std::abs(middles[i] - middles[i - 1] - 28 * 1.3) < 0.1);
   double largest = 0;
   for (std::size_t i = 0; i < 6; ++i) largest = std::max(largest, std::abs(falls_by(i)));
   for (std::size_t i = 0; i < 6; ++i) {

@@ -264,6 +264,25 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("models of graphs: the class of an edge depends on its own features, where the model has vectors of them") {
+  // Between nodes that are alike, in a model without layers.
+  data::Graph graph;
+  graph.nodes = 3;
+  graph.node_features = {{1, 1, 1, 1, 1, 1}, {1, 1, 1}};
+  data::set_edges(graph, std::vector<data::ListedEdge>{{0, 1, {1}, {2}}, {1, 2, {2}, {2}}});
+  const models::TaskConfig task{
+      .task = models::Task::label, .labels = {"a", "b"}, .of_graphs = true, .level = data::GraphLevel::edge};
+  for (const std::string width : {"3", "none"}) {
+    for (const std::string arch : {"gat", "message-passing", "graph-transformer"}) {
+      CAPTURE(arch);
+      models::TaskModel model(std::move(made(arch + ":layers=0,width=8,edge_width=" + width).model), task);
+      stir(model.parameters(), 0.2);
+      const Tensor logits = model.part_logits(batch_of({&graph}), {0, 1}, 2).value();
+      CHECK((difference(logits.narrowed(0, 0, 1), logits.narrowed(0, 1, 1)) > 1e-4) == (width == "3"));
+    }
+  }
+}
+
 TEST_CASE("models of graphs: the other graphs of a batch do not matter, nor how a step is cut, with dropout too") {
   const data::Graph first = some_graph(7, 1), second = some_graph(5, 2), single = some_graph(1, 3);
   for (const std::string& text : texts()) {
