@@ -142,6 +142,11 @@ TEST_CASE("sentencepiece: what heddle cannot express is an error that names it")
   }
 }
 
+TEST_CASE("sentencepiece: a denormaliser that has a name alone changes nothing") {
+  using namespace proto;
+  CHECK(read_proto(pieces() + bytes(5, bytes(1, "identity"))) == read_proto(pieces()));
+}
+
 TEST_CASE("sentencepiece: what is no message of protocol buffers is refused at its byte") {
   using namespace proto;
   const std::string good = pieces();

@@ -566,6 +566,11 @@ TEST_CASE("attention: bytes that are not UTF-8 are refused where the tokenizer w
   corpus.must(decoder);
   write_file(corpus.path("bad.txt"), "the\ncat \xff\xfe sees\n");
   const std::string says = "bad.txt:2:5: invalid UTF-8";
+  const json one = parse_json(corpus.must("inspect attention encoder.h5 'the cat' --json").out);
+  const json& pieces = one["texts"][0]["pieces"];
+  CHECK(pieces.front() == "[CLS]");
+  CHECK(pieces.back() == "[SEP]");
+  CHECK(pieces.size() > 3);
   corpus.refused("inspect attention encoder.h5 bad.txt --json", 1, says);
   corpus.refused("inspect attention encoder.h5 'the cat' bad.txt --json", 1, says);
   corpus.refused("inspect embed encoder.h5 bad.txt", 1, says);

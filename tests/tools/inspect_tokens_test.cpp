@@ -182,6 +182,8 @@ TEST_CASE("inspect surprise: next tokens, targets and texts in parts sum to what
     CHECK(found["perplexity"].get<double>() == doctest::Approx(std::exp(nats)));
   }
   const json one = corpus.surprise("decoder.h5 'the cat sees a dog'");
+  write_file(corpus.path("returns"), "the cat sees a dog\r\n");
+  CHECK(corpus.surprise("decoder.h5 returns")["texts"][0]["tokens"] == one["texts"][0]["tokens"]);
   CHECK(one["bits_per_byte"].get<double>() == doctest::Approx(-sum_of(one["texts"][0]) / std::log(2) / 18));
 }
 
@@ -230,6 +232,15 @@ TEST_CASE("inspect surprise: text for people, a page and a table") {
   CHECK(contains(lines[1], "."));
   CHECK(contains(text, "nats per token"));
   CHECK(contains(corpus.must("inspect surprise decoder.h5 'the cat' --table").out, "most probable\n"));
+  // Tokens and their numbers go on in other lines where they are too many for one.
+  const std::string many = "'" + repeated("the old king forgets my queen ", 5) + "'";
+  const auto wrapped = lines_of(corpus.must("inspect surprise --overlong split decoder.h5 " + many).out);
+  int words = 0;
+  for (const std::string& line : wrapped) {
+    CHECK(std::ranges::count_if(line, [](char letter) { return (letter & 0xC0) != 0x80; }) <= 96);
+    words += contains(line, "queen") || contains(line, "forgets") ? 1 : 0;
+  }
+  CHECK(words > 1);
   CHECK(contains(corpus.must("inspect surprise encoder.h5 'the cat'").out, "pseudo-perplexity"));
   corpus.must("inspect surprise decoder.h5 'the cat sees a dog' -o page.html");
   const json data = data_of(read_file(corpus.path("page.html")));

@@ -145,6 +145,44 @@ TEST_CASE("peft: an adapter of PEFT's becomes heddle's, of which base + scale B 
   check_equal(folder.weights("merged.h5"), folder.corrected(3 / std::sqrt(2.0)));
 }
 
+TEST_CASE("peft: adapters of every architecture find their matrices by the names that Hugging Face's models have") {
+  struct Base {
+    std::string model, module, weight;
+    Index in, out;
+  };
+  const PeftFolder folder;
+  folder.write_config(folder.config_with({{"fan_in_fan_out", false}}));
+  for (const Base& base : std::vector<Base>{
+           {"bert-narrow", "roberta.encoder.layer.0.output.dense", "encoder/0/feed_forward/down/weight", 32, 8},
+           {"t5-gated", "decoder.block.2.layer.1.EncDecAttention.q", "decoder/2/cross_attention/query/weight", 16, 12},
+           {"bart-narrow", "model.decoder.layers.1.fc1", "decoder/1/feed_forward/up/weight", 16, 24},
+           {"marian-narrow", "model.encoder.layers.0.self_attn.v_proj", "encoder/0/attention/value/weight", 16, 16}}) {
+    CAPTURE(base.module);
+    const Tensor a({2, base.in}), b({base.out, 2});
+    for (Index i = 0; i < a.size(); ++i) a[i] = static_cast<Real>(std::sin(static_cast<double>(i + 1)));
+    for (Index i = 0; i < b.size(); ++i) b[i] = static_cast<Real>(std::cos(static_cast<double>(i)));
+    const std::string name = "base_model.model." + base.module;
+    formats::write_safetensors(
+        folder.path("peft/adapter_model.safetensors"),
+        std::vector<formats::SafetensorOutput>{{name + ".lora_A.weight", a, formats::Safetype::f32},
+                                               {name + ".lora_B.weight", b, formats::Safetype::f32}},
+        {{"format", "pt"}});
+    folder.must("convert -q '" HEDDLE_HUGGINGFACE "/" + base.model + "' -o one.h5 && " +
+                "convert -q peft --base one.h5 -o adapter.h5 && convert -q adapter.h5 --merge -o merged.h5");
+    Weights wanted = folder.weights("one.h5");
+    std::vector<float>& weight = wanted.at(base.weight);
+    REQUIRE(std::ssize(weight) == base.in * base.out);
+    for (Index row = 0; row < base.out; ++row) {
+      for (Index column = 0; column < base.in; ++column) {
+        weight[static_cast<std::size_t>(row * base.in + column)] +=
+            1.5F * (b[2 * row] * a[column] + b[2 * row + 1] * a[base.in + column]);
+      }
+    }
+    check_equal(folder.weights("merged.h5"), wanted);
+    folder.must("rm one.h5 adapter.h5 merged.h5");
+  }
+}
+
 TEST_CASE("peft: what heddle does not carry out is named, and nothing is written") {
   const PeftFolder folder;
   const std::string command = "convert peft --base base.h5 -o x.h5";

@@ -88,6 +88,15 @@ Tensor reordered(const Tensor& x, int dimension, const std::vector<Index>& order
 
 }  // namespace
 
+TEST_CASE("variants: all but those that are no weights of single pairs follow edges") {
+  std::vector<std::string> refuse;
+  for (const AttentionVariant& variant : attention_variants()) {
+    const Made made(variant.name, {head_count, key_width, head_count, key_width});
+    if (!made->support().edges) refuse.push_back(variant.name);
+  }
+  CHECK(join(refuse) == "fourier, performer");
+}
+
 TEST_CASE("every variant along edges: equals its equation in plain loops, with what edges say, and so do gradients") {
   const Edges edges = simple_edges(6);
   for_each_text([&](const std::string& text, const Made& made) {

@@ -201,6 +201,10 @@ TEST_CASE("detecting encoder: ELECTRA has its published number of parameters; he
     CHECK(config.generator().heads == heads);
     CHECK_NOTHROW(models::ModelConfig(config).check());
   }
+  CHECK(config.generator().layers == config.layers);
+  config.generator_layers = config.layers + 1;
+  CHECK(config.generator().layers == config.layers + 1);
+  config.generator_layers = 0;
   config.generator_width = 0;
   config.prepare_for(models::MaskedPredictor::what);
   CHECK(config.generator_width == 0);

@@ -265,11 +265,11 @@ TEST_CASE(
 }
 
 TEST_CASE("models of graphs: the class of an edge depends on its own features, where the model has vectors of them") {
-  // Between nodes that are alike, in a model without layers.
+  // In a ring of nodes that are alike, in a model without layers.
   data::Graph graph;
   graph.nodes = 3;
   graph.node_features = {{1, 1, 1, 1, 1, 1}, {1, 1, 1}};
-  data::set_edges(graph, std::vector<data::ListedEdge>{{0, 1, {1}, {2}}, {1, 2, {2}, {2}}});
+  data::set_edges(graph, std::vector<data::ListedEdge>{{0, 1, {1}, {2}}, {1, 2, {2}, {2}}, {2, 0, {1}, {2}}});
   const models::TaskConfig task{
       .task = models::Task::label, .labels = {"a", "b"}, .of_graphs = true, .level = data::GraphLevel::edge};
   for (const std::string width : {"3", "none"}) {
@@ -277,7 +277,7 @@ TEST_CASE("models of graphs: the class of an edge depends on its own features, w
       CAPTURE(arch);
       models::TaskModel model(std::move(made(arch + ":layers=0,width=8,edge_width=" + width).model), task);
       stir(model.parameters(), 0.2);
-      const Tensor logits = model.part_logits(batch_of({&graph}), {0, 1}, 2).value();
+      const Tensor logits = model.part_logits(batch_of({&graph}), {1, 2}, 3).value();
       CHECK((difference(logits.narrowed(0, 0, 1), logits.narrowed(0, 1, 1)) > 1e-4) == (width == "3"));
     }
   }

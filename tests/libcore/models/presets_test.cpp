@@ -3,6 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "libcore/models/decoder.hpp"
 #include "libcore/models/encoder.hpp"
 
@@ -209,6 +212,58 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
     names.push_back(name);
   }
   CHECK(models::preset_names() == names);
+}
+
+TEST_CASE("presets: a model's file spells out what its settings leave to defaults, and says the same") {
+  const std::string small = "layers=2,width=16,vocab_size=30";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> all{
+      {"decoder:heads=2," + small, {"kv_heads=2", "head_width=8", "ffn_width=64", "context=64", "sequence_length=64"}},
+      {"decoder:heads=4,kv_heads=2,positions=rope,sequence_length=8," + small,
+       {"kv_heads=2", "head_width=4", "context=0", "sequence_length=8"}},
+      {"encoder:heads=2," + small, {"kv_heads=2", "head_width=8", "ffn_width=64", "sequence_length=64"}},
+      {"encoder-decoder:heads=2," + small,
+       {"kv_heads=2", "head_width=8", "ffn_width=64", "encoder_layers=2", "source_vocab_size=30",
+        "sequence_length=64"}},
+      {"rnn:" + small, {"embedding_width=16", "source_vocab_size=0", "sequence_length=64"}},
+      {"lstm:" + small, {"sequence_length=64"}}};
+  for (const auto& [text, wanted] : all) {
+    CAPTURE(text);
+    models::ModelConfig spelled(models::ModelConfig::from(text));
+    spelled->spell_out();
+    const std::vector<std::string> fields = FieldList::of(spelled);
+    for (const std::string& field : wanted) {
+      CAPTURE(field);
+      CHECK(std::find(fields.begin(), fields.end(), field) != fields.end());
+    }
+    models::ModelConfig again = spelled;
+    again->spell_out();
+    CHECK(FieldList::of(again) == fields);
+    const auto model = models::make_model(models::ModelConfig::from(text), 1), same = models::make_model(spelled, 1);
+    REQUIRE(model->parameters().all().size() == same->parameters().all().size());
+    for (const Parameter& parameter : model->parameters().all()) {
+      REQUIRE(same->parameters().find(parameter.name) != nullptr);
+      CHECK(same->parameters().find(parameter.name)->value().shape() == parameter.value().shape());
+    }
+  }
+}
+
+TEST_CASE("presets: new matrices are drawn so that outputs of many layers add up to the variance of one") {
+  const auto stddev_of = [](const std::string& text, const std::string& name) {
+    const auto model = models::make_model(models::ModelConfig::from(text), 1);
+    const Tensor& weight = model->parameters().find(name)->value();
+    double squares = 0;
+    for (Index i = 0; i < weight.size(); ++i)
+      squares += static_cast<double>(weight[i]) * static_cast<double>(weight[i]);
+    return std::sqrt(squares / static_cast<double>(weight.size()));
+  };
+  const std::string shape = "decoder:width=64,heads=2,vocab_size=30,layers=";
+  const double input = stddev_of(shape + "8", "decoder/7/attention/query/weight");
+  for (const auto& [layers, factor] : {std::pair{"1", 2.0}, std::pair{"8", 16.0}}) {
+    for (const std::string name : {"decoder/0/attention/output/weight", "decoder/0/feed_forward/down/weight"}) {
+      CAPTURE(name);
+      CHECK(stddev_of(shape + layers, name) == doctest::Approx(input / std::sqrt(factor)).epsilon(0.05));
+    }
+  }
 }
 
 }  // namespace presets_tests

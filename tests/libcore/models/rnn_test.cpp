@@ -341,10 +341,11 @@ TEST_CASE("rnn: the vector of a source has the last states of the last layer, in
   const Variable x(normal_tensor({2, 5, in}, 1));
   struct Way {
     bool bidirectional, reverse;
-    std::string attention;
+    std::string attention, cell = "gru";
   };
-  for (const Way& way :
-       {Way{true, false, "additive"}, Way{true, false, "none"}, Way{false, false, "none"}, Way{false, true, "none"}}) {
+  for (const Way& way : {Way{true, false, "additive"}, Way{true, false, "none"}, Way{false, false, "none"},
+                         Way{false, true, "none"}, Way{true, false, "none", "lstm"}}) {
+    config.cell = way.cell;  // of an LSTM, the state that it gives, not its memory
     CAPTURE(way.bidirectional);
     CAPTURE(way.reverse);
     CAPTURE(way.attention);
@@ -373,6 +374,19 @@ TEST_CASE("rnn: the vector of a source has the last states of the last layer, in
       CHECK(doubles(vector.narrowed(0, b, 1)) == expected);
     }
   }
+  // Dropout zeroes elements of each layer's states, and scales the others.
+  config.encoder_layers = 1;
+  Parameters parameters{ParameterSource(3)};
+  const models::RnnEncoder encoder(Scope(parameters, ""), config);
+  const Variable longer(normal_tensor({20, 5, in}, 2));
+  const Tensor plain = encoder(longer, {}, {}).annotations.value(),
+               dropped = encoder(longer, {}, {.dropout = 0.25, .seed = 4, .training = true}).annotations.value();
+  double zeros = 0;
+  for (Index i = 0; i < plain.size(); ++i) {
+    zeros += dropped[i] == 0 ? 1 : 0;
+    if (dropped[i] != 0) CHECK(dropped[i] == doctest::Approx(plain[i] / 0.75).epsilon(1e-12));
+  }
+  CHECK(std::abs(zeros / static_cast<double>(plain.size()) - 0.25) < 0.062);  // four standard deviations
 }
 
 namespace {

@@ -158,6 +158,8 @@ TEST_CASE("sequence to sequence: step by step, reordered too, the logits are tho
       const Tensor logits = stirred.generator().step(next_ids(of, state->seen(), added), added, *state);
       check_logits(logits, whole, rows, state->seen());
     };
+    CHECK_THROWS_AS(stirred.generator().step(some_ids(3, 1, vocabulary), {1, 1, 1}, *state), ShapeError);
+    CHECK_THROWS_AS(stirred.generator().step(some_ids(2, 1, vocabulary), {1}, *state), ShapeError);
     step(ids, {0, 1}, {3, 1});
     step(ids, {0, 1}, {1, 1});
     const std::vector<Index> rows{1, 0, 1};
@@ -291,6 +293,31 @@ TEST_CASE("encoder-decoder: unequal vocabularies cannot share embeddings, and a 
   config.source_vocab_size = 13;
   config.start_token = 13;
   CHECK_THROWS_WITH_AS(models::make_model(config, 1), "`start_token` = 13 is outside the vocabulary of 13", UsageError);
+}
+
+TEST_CASE("sequence to sequence: vocabularies are those of the tokenizers, unless larger ones are given") {
+  const auto fitted = [](const std::string& text, const models::Vocabularies& vocabularies) {
+    models::ModelConfig config(models::ModelConfig::from(text));
+    config.tokens().fit_vocabularies(vocabularies);
+    const Index source = text.starts_with("rnn") ? config.as<models::RnnConfig>()->source_vocab_size
+                                                 : config.as<models::EncoderDecoderConfig>()->source_vocab_size;
+    return std::pair(source, config.tokens().vocab_size);
+  };
+  using Sizes = std::pair<Index, Index>;
+  for (const std::string arch : {"encoder-decoder", "rnn"}) {
+    CAPTURE(arch);
+    const std::string apart = arch + ":share_embeddings=false";
+    CHECK(fitted(apart, {50, 40, false}) == Sizes{50, 40});
+    CHECK(fitted(apart, {50, 50, true}) == Sizes{0, 50});
+    CHECK(fitted(apart + ",source_vocab_size=60", {50, 40, false}) == Sizes{60, 40});
+    CHECK(fitted(apart + ",vocab_size=70", {50, 40, false}) == Sizes{50, 70});
+    CHECK_THROWS_WITH_AS(fitted(apart + ",source_vocab_size=49", {50, 40, false}),
+                         doctest::Contains("= 49 is less than the 50 pieces of the source's tokenizer"), UsageError);
+    CHECK_THROWS_WITH_AS(fitted(apart + ",vocab_size=39", {50, 40, false}),
+                         doctest::Contains("`vocab_size` = 39 is less than the 40 pieces"), UsageError);
+    CHECK_THROWS_WITH_AS(fitted(arch + ":share_embeddings=true", {50, 40, false}),
+                         doctest::Contains("vocabularies of their own, so they cannot share embeddings"), UsageError);
+  }
 }
 
 }  // namespace sequence_to_sequence_tests

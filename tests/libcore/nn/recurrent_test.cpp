@@ -103,6 +103,7 @@ TEST_CASE("recurrent layer: with a projection, too, step by step equals the whol
     set_normal(parameters);
     CHECK(layer.width() == recurrent_width);
     CHECK(layer.out_width() == out);
+    CHECK((parameters.find("0/recurrent/bias") != nullptr) == (std::string(cell.name) == "gru"));
     const Tensor x = normal_tensor({recurrent_batch, recurrent_times, in}, 1),
                  whole = layer(Variable(x)).hidden.value();
     REQUIRE(whole.shape() == Shape{recurrent_batch, recurrent_times, out});

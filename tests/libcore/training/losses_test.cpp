@@ -7,14 +7,17 @@
 #include <memory>
 #include <string>
 
+#include "libcore/autograd/tape.hpp"
 #include "libcore/models/architecture.hpp"
 #include "libcore/models/encoder_decoder.hpp"
+#include "libcore/tensor/matmul.hpp"
 #include "libcore/training/causal.hpp"
 #include "libcore/training/masked.hpp"
 #include "libcore/training/objectives.hpp"
 #include "libcore/training/translate.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
+#include "support/on_threads.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -378,6 +381,36 @@ TEST_CASE("translate: groups have no more tokens than the setting says, or as ma
   CHECK(groups("translate:batch-tokens=1000") == 1);
   CHECK(groups("translate:batch-tokens=7") == 4);  // a side of any two pairs has more
   CHECK(groups("translate") == 2);
+}
+
+TEST_CASE(
+    "objectives: what a unit is said to cost is about what its step multiplies, whatever the model and objective") {
+  const OnThreads scope(1);
+  const auto tokens = noisy_text(600, loss_vocab, 1, 4);
+  const data::PairsInMemory pairs = padded_pairs();
+  TrainingConfig settings = quick_settings(1);
+  settings.training.batch_size = 4;
+  const std::vector<std::pair<std::string, std::string>> all{
+      {"decoder", "causal"},         {"lstm", "causal"},        {"encoder", "masked"}, {"encoder", "detect"},
+      {"bilm", "bidirectional"},     {"two-stream", "permute"}, {"rnn", "translate"},  {"encoder-decoder", "translate"},
+      {"encoder-decoder", "denoise"}};
+  for (const auto& [architecture, name] : all) {
+    CAPTURE(architecture);
+    CAPTURE(name);
+    const NamedObjective made(small_of(architecture), name, {.text = &tokens, .pairs = &pairs}, settings);
+    const MicroBatch batch = made.objective->batch(0, 4);
+    const double before = matmul_flops();
+    {
+      Recording recording;
+      const Variable loss = batch.loss({.training = true}, batch.counts);
+      recording.backward(loss);
+    }
+    const double per_unit = (matmul_flops() - before) / static_cast<double>(batch.counts.units);
+    // Of pairs and of short texts, a step multiplies padding, too.
+    const bool is_padded = made.model->as<models::SequenceToSequence>() != nullptr;
+    CHECK(made.objective->flops_per_unit() / per_unit > (is_padded ? 0.65 : 0.9));
+    CHECK(made.objective->flops_per_unit() / per_unit < 1.1);
+  }
 }
 
 TEST_CASE("evaluation: a memory is refused where each window is read for itself") {
