@@ -348,6 +348,16 @@ TEST_CASE("Marian: embeddings of their own, written and read again with one toke
   CHECK(contains(copy.problem(), "has tensors that should be equal: lm_head.weight and model.decoder.embed_tokens"));
 }
 
+TEST_CASE("Marian and BART: fields that a configuration leaves out") {
+  for (const auto& [name, field] : {std::pair{"marian-narrow", "share_encoder_decoder_embeddings"},
+                                    std::pair{"marian-narrow", "decoder_vocab_size"}}) {
+    CAPTURE(field);
+    const Copy copy(name);
+    copy.set(field, nullptr);
+    CHECK(equal(read(copy.path()), read(fixture(name))));
+  }
+}
+
 TEST_CASE("T5: the fields of a published configuration, which leaves some out") {
   const Copy copy("t5-narrow");
   for (const char* field : {"feed_forward_proj", "num_decoder_layers", "tie_word_embeddings", "dropout_rate",

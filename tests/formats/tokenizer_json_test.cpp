@@ -140,6 +140,15 @@ TEST_CASE("tokenizer.json: what heddle trains reads back with the same ids") {
     const std::string message = message_of([&] { to_tokenizer_json(trained({.kind = kind, .vocab_size = 300})); });
     CHECK(contains(message, "cannot be written as tokenizer.json"));
   }
+  // Without a frame, the tokens that one would name are known by their texts.
+  const text::TokenizerModel pieces = trained({.kind = text::TokenizerKind::wordpiece, .vocab_size = 60});
+  json bare = json::parse(to_tokenizer_json(pieces).dump());
+  bare["post_processor"] = nullptr;
+  write_bytes(path, bare.dump());
+  const text::TokenizerModel read = read_tokenizer_json(path);
+  CHECK(pieces.classification >= 0);
+  CHECK(read.classification == pieces.classification);
+  CHECK(read.separator == pieces.separator);
 }
 
 TEST_CASE("tokenizer.json: the steps around a model are written as they are published") {
@@ -206,6 +215,13 @@ TEST_CASE("tokenizer.json: what heddle does not have is named") {
           d["normalizer"] = {{"type", "Nmt"}};
         }) == "normalizer: is of type 'Nmt', which heddle does not support");
   CHECK(contains(problem([](json& d) { d["normalizer"] = {{"type", "Replace"}}; }), "normalizer.pattern: must be"));
+  for (const auto& [part, members] :
+       {std::pair{"normalizer", "normalizers"}, std::pair{"pre_tokenizer", "pretokenizers"}}) {
+    const std::string said = problem([&](json& d) {
+      d[part] = {{"type", "Sequence"}, {members, json::array()}, {"behavior", "x"}};
+    });
+    CHECK_MESSAGE(contains(said, "has 'behavior', which heddle does not support"), said);
+  }
   CHECK(contains(problem([](json& d) { d["pre_tokenizer"] = nullptr; }), "no tokenizer of type BPE with these"));
   CHECK(contains(problem([](json& d) { d["pre_tokenizer"] = {{"type", "Whitespace"}}; }), "pre_tokenizers: words"));
   CHECK(problem([](json& d) { d["model"]["type"] = "WordLevel"; }) ==

@@ -169,6 +169,9 @@ TEST_CASE("peft: adapters of every architecture find their matrices by the names
         {{"format", "pt"}});
     folder.must("convert -q '" HEDDLE_HUGGINGFACE "/" + base.model + "' -o one.h5 && " +
                 "convert -q peft --base one.h5 -o adapter.h5 && convert -q adapter.h5 --merge -o merged.h5");
+    const std::string origin = folder.must("inspect one.h5 --provenance").out;
+    for (const std::string file : {"config.json", "model.safetensors"})
+      CHECK(contains(origin, "model: " HEDDLE_HUGGINGFACE "/" + base.model + "/" + file + ", "));
     Weights wanted = folder.weights("one.h5");
     std::vector<float>& weight = wanted.at(base.weight);
     REQUIRE(std::ssize(weight) == base.in * base.out);
