@@ -309,6 +309,13 @@ TEST_CASE("attention: as text, where heads look and the strongest links; or one 
   CHECK(shades.starts_with("self-attention, layer 2, head 2\n"));
   const json found = attention_of(corpus, "model.h5" + sentence);
   CHECK(lines_in(shades) == static_cast<long>(1 + found["texts"][0]["pieces"].size()));
+  for (const std::string& line : lines_of(shades)) {
+    const std::size_t first = line.find(" |"), last = line.rfind("| ");
+    if (first == std::string::npos) continue;
+    const std::string row = line.substr(first + 2, last - first - 2);  // two letters for each token
+    CHECK(std::ranges::count_if(row, [](char letter) { return (letter & 0xC0) != 0x80; }) ==
+          2 * std::ssize(found["texts"][0]["pieces"]));
+  }
   const json mean = attention_of(corpus, "model.h5" + sentence + " --head mean --layer 2");
   REQUIRE(mean["attention"][0]["layers"].size() == 1);
   CHECK(mean["attention"][0]["layers"][0]["heads"] == json::array({"mean"}));

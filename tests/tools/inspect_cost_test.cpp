@@ -141,6 +141,9 @@ TEST_CASE("inspect cost: several models side by side, of presets or of files") {
   CHECK(models[0]["name"] == "m.h5");
   CHECK(models[0]["time"] == 16);
   CHECK(models[0]["parameters"] == answer(corpus, "inspect m.h5")["parameters"]);
+  // The usual formula's term of attention is for models that have some.
+  CHECK(contains(corpus.must("inspect cost --no-measure m.h5").out, "and 12 L d T"));
+  CHECK_FALSE(contains(corpus.must("inspect cost --no-measure --preset seq2seq-2014").out, "12 L d T"));
 }
 
 TEST_CASE("inspect cost: the time of a step on this machine, part by part") {
