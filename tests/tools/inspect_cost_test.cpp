@@ -151,6 +151,7 @@ TEST_CASE("inspect cost: the time of a step on this machine, part by part") {
   const std::string text = corpus.must("inspect cost --preset nano --time 16 --tokens 1M").out;
   CHECK(contains(text, "tokens/s\n"));
   CHECK(contains(text, "measured\n"));
+  CHECK(contains(text, " tokens/s by memory\n"));
   CHECK(contains(text, " on this machine\n"));
   CHECK(longest_line(text) <= 100);
   const json cost = answer(corpus, "inspect cost --preset nano --time 16").at("models").at(0);

@@ -1,6 +1,7 @@
 // inspect on what the other tools made: in what files differ, where they come from, what tokens and runs are like.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "libcore/models/config.hpp"
 #include "support/json.hpp"
@@ -128,6 +129,17 @@ TEST_CASE("inspect diff: types of weights, tokenizers, adapters and token files"
   CHECK(contains(adapters.out, "adapters.lora_rank  2"));
   CHECK(contains(adapters.out, "lora/a  [2, 32]  [4, 32]"));
   CHECK(contains(corpus.must("inspect r2.h5 --config").out, "lora-rank = 2\n"));
+
+  // What one of two files lacks is a difference, whichever it is.
+  const auto fields = [&](const std::string& files) {
+    std::set<std::string> names;
+    const json difference = difference_of(corpus, files);
+    for (const json& field : difference["fields"]) names.insert(field["field"]);
+    return names;
+  };
+  corpus.must("pretrain -q --arch lstm --layers 1 --width 16 --train train.h5 -o lstm.h5 --steps 1 --batch-size 4");
+  CHECK(fields("a.h5 lstm.h5") == fields("lstm.h5 a.h5"));
+  CHECK(fields("a.h5 lstm.h5").contains("config.heads"));
 
   const json tokens = difference_of(corpus, "train.h5 valid.h5");
   CHECK(tokens["first_token"].is_number());

@@ -251,6 +251,12 @@ TEST_CASE("inspect surprise: text for people, a page and a table") {
     CHECK(data["texts"][0]["surprise"][i].get<double>() ==
           doctest::Approx(token["surprise"].get<double>()).epsilon(1e-4));
     CHECK(data["texts"][0]["rank"][i] == token["rank"]);
+    const json& top = data["texts"][0]["top"][i];
+    REQUIRE(top.size() == token["top"].size());
+    for (std::size_t k = 0; k < top.size(); ++k) {
+      CHECK(top[k][0] == token["top"][k]["piece"]);
+      CHECK(top[k][2] == token["top"][k]["id"]);
+    }
   }
   corpus.must("inspect surprise rnn.h5 --text \"$(printf 'the cat\\ta dog')\" -o table.tsv");
   CHECK(contains(read_file(corpus.path("table.tsv")), "log_probability\tsurprise\trank\tentropy\ttop\n"));

@@ -434,6 +434,10 @@ TEST_CASE("tokenize: compressed text is refused, from files and pipes") {
   refused("printf '\\xfd7zXZ\\0\\0\\4' | $T -t bpe.h5", "with xz");
   refused("printf '\\x28\\xb5\\x2f\\xfd\\4' | $T -t bpe.h5", "with zstd");
   CHECK(place.run("echo 'BZh9 is a name' | $T -t byte.h5").status == 0);
+  // A line may be longer than what is read at once.
+  const std::string ids = place.run("head -c 400000 /dev/zero | tr '\\0' a | $T -t byte.h5").out;
+  CHECK(lines_of(ids).size() == 1);
+  CHECK(std::ranges::count(ids, ' ') == 399999);
 }
 
 TEST_CASE("tokenize: no bit of a tokenizer file can flip unnoticed or crash") {

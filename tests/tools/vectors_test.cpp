@@ -194,6 +194,7 @@ void check_planted(const SmallCorpus& corpus, const std::string& model) {
   const std::string text = corpus.must("inspect bias " + model + " tests.txt").out;
   CHECK(contains(text, "of 3, mean difference "));
   CHECK_FALSE(contains(text, "{"));  // JSON is asked for
+  for (const std::string job : {"nurse", "engineer", "teacher"}) CHECK(contains(text, "  the " + job + " said that "));
 }
 
 // Labels that have nothing to do with who is late.
