@@ -337,6 +337,9 @@ TEST_CASE("attention: what every variant mixes by, and every kind of model") {
     const bool has_products = variant != "fourier" && variant != "additive";
     CHECK(page["attention"][0]["layers"][0]["vectors"].is_null() != has_products);
     CHECK(page["notes"].empty() == has_products);
+    // An estimate is not the softmax of its products.
+    if (variant == "dot") CHECK(page["attention"][0]["layers"][0]["vectors"]["softmax"] == true);
+    if (variant.starts_with("performer")) CHECK(page["attention"][0]["layers"][0]["vectors"]["softmax"] == false);
   }
   corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
   const std::string pairs = "pretrain -q --train pairs.h5 --width 16 --batch-size 4 --steps 1 --learning-rate 1e-9 ";

@@ -81,7 +81,9 @@ TEST_CASE("inspect neighbours: a map's table, page and pictures have each word a
   corpus.must(words + "-o map.tsv && " + words + "-o map.html && " + words + "-o map.svg && " + words + "-o map.png");
   const auto rows = cells(read_file(corpus.path("map.tsv")));
   CHECK(rows[0][1] == "word");
+  REQUIRE(rows[0].size() == 4 + 3);
   CHECK(contains(rows[0][4], "component 1 ("));
+  CHECK(contains(rows[0][6], "component 3 ("));
   CHECK(contains(rows[0][4], " % of the variance)"));
   const json data = data_of(read_file(corpus.path("map.html")));
   REQUIRE(data["points"].size() == rows.size() - 1);
@@ -89,7 +91,7 @@ TEST_CASE("inspect neighbours: a map's table, page and pictures have each word a
   for (std::size_t i = 1; i < rows.size(); ++i) {
     CHECK(data["points"][i - 1][0] == rows[i][0]);
     ++labels[rows[i][0]];
-    for (std::size_t axis = 0; axis < 2; ++axis) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
       CHECK(data["layouts"][0]["coordinates"][axis][i - 1].get<double>() ==
             doctest::Approx(std::stod(rows[i][4 + axis])).epsilon(1e-4));
     }
