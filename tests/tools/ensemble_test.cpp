@@ -155,6 +155,14 @@ TEST_CASE("ensemble: tags and numbers") {
   corpus.must("finetune --ensemble t.h5,u.h5 --valid tags.conll -o tags.h5");
   CHECK(corpus.evaluated("classify tags.h5 tags.conll")["accuracy"] == 1.0);
   CHECK(corpus.evaluated("classify t.h5,u.h5 tags.conll")["accuracy"] > 0.5);
+  // Weights are from words that both models read, with tags that they know.
+  const std::string ending = repeated("cat\tNOUN\n", 60) + "\nmy\tOTHER\nqueen\tNOUN\n\n";
+  write_file(corpus.path("more.conll"), read_file(corpus.path("tags.conll")) + ending);
+  corpus.must("finetune --ensemble t.h5,u.h5 --valid more.conll --overlong truncate -o more.h5");
+  const json shares = parse_json(corpus.must("inspect tags.h5 --json").out)["ensemble"]["shares"],
+             others = parse_json(corpus.must("inspect more.h5 --json").out)["ensemble"]["shares"];
+  for (std::size_t m = 0; m < 2; ++m) CHECK(std::abs(shares[m].get<double>() - others[m].get<double>()) < 0.3);
+  CHECK(corpus.evaluated("classify more.h5 more.conll --overlong truncate")["accuracy"] > 0.9);
   corpus.must("awk -F'\\t' '{print ($1 == \"animal\" ? 10 : 20) + NR % 3 \"\\t\" $2}' texts.tsv > numbers.tsv");
   corpus.must(bag + "regress --train numbers.tsv -o a.h5 --steps 9 && " + bag +
               "regress --train numbers.tsv -o b.h5 --steps 2");

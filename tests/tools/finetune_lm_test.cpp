@@ -1,4 +1,6 @@
 // finetune --task lm from outside: further training of decoders and encoders on other text.
+#include <cmath>
+
 #include "support/json.hpp"
 #include "tools/small_corpus.hpp"
 
@@ -70,6 +72,12 @@ TEST_CASE("finetune lm: an encoder learns to fill in the masks of other text") {
   corpus.must(command + "a.h5" + quick);
   CHECK(corpus.loss("a.h5") < 0.9 * corpus.loss("model.h5"));
   CHECK(contains(read_file(corpus.path("log.jsonl")), "valid_accuracy"));
+  // The masks of the run are those of an evaluation, with the tokens that the tokenizer has for them.
+  double best = HUGE_VAL;
+  for (const json& line : json_lines(read_file(corpus.path("log.jsonl")))) {
+    if (line.contains("valid_loss")) best = std::min(best, line["valid_loss"].get<double>());
+  }
+  CHECK(corpus.loss("a.h5") == doctest::Approx(best).epsilon(1e-4));
   const auto base = corpus.weights("model.h5"), a = corpus.weights("a.h5");
   // Words of several pieces.
   write_file(corpus.path("compounds.txt"),

@@ -209,6 +209,12 @@ TEST_CASE("cost: published models count what the formulas say, too") {
     CHECK(forward(cost, parts::feed_forward) == each.networks * 16 * cubed(T, d, d));
     CHECK(forward(cost, parts::projections) == (each.all_pairs + each.causal) * 8 * cubed(T, d, d));
     CHECK(forward(cost, parts::mixing) == each.all_pairs * 4 * cubed(T, T, d) + each.causal * 2 * cubed(T, T + 1, d));
+    const double attentions = each.all_pairs + each.causal;
+    CHECK(cost.attention_formula == 12 * attentions * static_cast<double>(T * d));
+    for (const PartCost& part : cost.parts) {
+      if (part.part == parts::mixing) CHECK(part.formula == attentions * 4 * cubed(T, T, d));
+      if (part.part == parts::projections) CHECK(part.formula == attentions * 8 * cubed(T, d, d));
+    }
     const bool dense = std::string(each.name) == "bert-base";
     CHECK(forward(cost, parts::output) == 2 * cubed(cost.predicted, d, each.vocab + (dense ? d : 0)));
   }

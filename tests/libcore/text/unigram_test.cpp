@@ -129,6 +129,12 @@ TEST_CASE("char-bpe: merged characters, a space before the text, bytes for what 
   CHECK(pieces_of(tokenizer, "ab ab") == Pieces{"\u2581a", "b", "\u2581a", "b"});
   CHECK(pieces_of(tokenizer, "  b") == Pieces{"\u2581\u2581", "\u2581", "b"});
   CHECK(pieces_of(tokenizer, "bab\n") == Pieces{"\u2581", "b", "ab", "<0x0A>"});
+  const std::string words = "ab ab b";
+  std::vector<std::string> places;
+  for (const LocatedToken& token : tokenizer.encode_with_offsets(words)) {
+    places.push_back(words.substr(token.begin, token.end - token.begin));
+  }
+  CHECK(places == std::vector<std::string>{"a", "b", " a", "b", " ", "b"});
   for (const std::string text : {"ab a", " a\n b", "\u00e9\xff b", ""}) {
     CHECK(tokenizer.decode(tokenizer.encode(text)) == text);
   }
