@@ -589,6 +589,9 @@ TEST_CASE("graphs: models and files of the wrong kind are refused in one line") 
   corpus.must("finetune -q --arch bag --train train.h5 -o parts.h5");
   refuses("classify parts.h5 texts.txt", "texts.txt: holds texts, and parts.h5 was trained on graphs");
   refuses("generate m.h5 -p hello", "reads graphs, not texts");
+  refuses("convert m.h5 --dtype bf16 -o x.h5", "m.h5: is a model of graphs");
+  refuses("convert m.h5 m.h5 --average -o x.h5", "m.h5: is a model of graphs");
+  refuses("inspect cost m.h5", "m.h5: reads graphs");
   refuses("inspect embed m.h5 texts.tsv", "reads graphs, not texts");
   refuses("pretrain --arch gat --train texts.tsv -o x.h5", "reads graphs");
   refuses(gat + "--train train.h5 --pooling mean -o x.h5", "--pooling");

@@ -14,6 +14,8 @@ ModelSource read_file(const std::string& path) {
   // Field by field: if a field throws, GCC destroys the preceding fields of an initialiser list twice.
   ModelSource source;
   source.parts.config = file.config<models::ModelConfig>();
+  check<DataError>(source.parts.config.reads_tokens(), path,
+                   ": is a model of graphs, which convert leaves as they are; ", "classify and inspect read it");
   source.parts.tokenizer = file.tokenizer_model();
   if (formats::has_source_tokenizer(file.file())) {
     source.parts.source_tokenizer = formats::read_tokenizer_model(file.file(), formats::Side::source);

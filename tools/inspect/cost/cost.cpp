@@ -135,6 +135,8 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
 
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,
                      bool measure) {
+  check<DataError>(config.reads_tokens(), name, ": reads graphs, and what is counted are models of texts; ",
+                   "a --dry-run of finetune or pretrain says what a run on graphs takes");
   if (config.tokens().vocab_size == 0) config.tokens().vocab_size = 256;
   CostReport report{name, config.arch(), {}, {}};
   try {
