@@ -12,7 +12,7 @@ namespace heddle::data {
 namespace {
 
 struct MlpShape {
-  Index inputs, hidden, batch;
+  Index inputs, hidden, rows;
 
   // W [hidden, inputs], b [hidden], v [hidden], c.
   std::vector<Index> parts() const { return {hidden * inputs, hidden, hidden, 1}; }
@@ -23,47 +23,47 @@ class Mlp : public Problem {
   Mlp(std::shared_ptr<const ProblemTable> table, const MlpShape& shape, std::uint64_t number)
       : table_(std::move(table)), shape_(shape), number_(number) {}
 
-  void start(std::span<Real> x) const override {
+  void start(std::span<double> x) const override {
     const RandomStream stream(number_, random_site("problems/mlp/start"));
     const auto by_inputs = [](Index inputs) { return 1 / std::sqrt(static_cast<double>(inputs)); };
     const Index matrix = shape_.hidden * shape_.inputs, biases = matrix + shape_.hidden;
     for (Index i = 0; i < static_cast<Index>(x.size()); ++i) {
       const bool is_bias = (i >= matrix && i < biases) || i + 1 == static_cast<Index>(x.size());
       const double scale = is_bias ? 0 : by_inputs(i < matrix ? shape_.inputs : shape_.hidden);
-      x[static_cast<std::size_t>(i)] = static_cast<Real>(scale * stream.normal(static_cast<std::uint64_t>(i)));
+      x[static_cast<std::size_t>(i)] = scale * stream.normal(static_cast<std::uint64_t>(i));
     }
   }
 
-  double at(std::span<const Real> x, Index step, std::span<Real> gradient) const override {
+  double at(std::span<const double> x, Index step, std::span<double> gradient) const override {
     const RandomStream stream(number_, random_site("problems/mlp/rows"), static_cast<std::uint64_t>(step));
     std::vector<double> slope(x.size()), active(static_cast<std::size_t>(shape_.hidden));
     double sum = 0;
-    for (Index i = 0; i < shape_.batch; ++i) {
+    for (Index i = 0; i < shape_.rows; ++i) {
       const auto row =
           static_cast<Index>(stream.below(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(table_->rows())));
       sum += add_row(table_->values.data() + row * table_->columns, x.data(), active, slope);
     }
-    const auto count = static_cast<double>(shape_.batch);
-    for (std::size_t i = 0; i < x.size(); ++i) gradient[i] = static_cast<Real>(slope[i] / count);
+    const auto count = static_cast<double>(shape_.rows);
+    for (std::size_t i = 0; i < x.size(); ++i) gradient[i] = slope[i] / count;
     return sum / count;
   }
 
  private:
   // The squared error of a row, whose gradient is added.
-  double add_row(const float* row, const Real* x, std::vector<double>& active, std::vector<double>& slope) const {
+  double add_row(const float* row, const double* x, std::vector<double>& active, std::vector<double>& slope) const {
     const Index inputs = shape_.inputs, hidden = shape_.hidden;
-    const Real *const b = x + hidden * inputs, *const v = b + hidden;
-    double apart = static_cast<double>(v[hidden]) - static_cast<double>(row[inputs]);
+    const double *const b = x + hidden * inputs, *const v = b + hidden;
+    double apart = v[hidden] - static_cast<double>(row[inputs]);
     for (Index h = 0; h < hidden; ++h) {
-      double sum = static_cast<double>(b[h]);
-      for (Index i = 0; i < inputs; ++i) sum += static_cast<double>(x[h * inputs + i]) * static_cast<double>(row[i]);
+      double sum = b[h];
+      for (Index i = 0; i < inputs; ++i) sum += x[h * inputs + i] * static_cast<double>(row[i]);
       active[static_cast<std::size_t>(h)] = 1 / (1 + std::exp(-sum));
-      apart += static_cast<double>(v[h]) * active[static_cast<std::size_t>(h)];
+      apart += v[h] * active[static_cast<std::size_t>(h)];
     }
     double *const of_b = slope.data() + hidden * inputs, *const of_v = of_b + hidden;
     for (Index h = 0; h < hidden; ++h) {
       const double s = active[static_cast<std::size_t>(h)];
-      const double inner = 2 * apart * static_cast<double>(v[h]) * s * (1 - s);
+      const double inner = 2 * apart * v[h] * s * (1 - s);
       for (Index i = 0; i < inputs; ++i)
         slope[static_cast<std::size_t>(h * inputs + i)] += inner * static_cast<double>(row[i]);
       of_b[h] += inner;
@@ -97,7 +97,7 @@ class Mlps : public ProblemSource {
 struct MlpFamily final : ProblemFamily {
   static constexpr const char* kind_name = "mlp";
   std::string table;
-  Index hidden = 20, batch = 128;
+  Index hidden = 20, rows = 128;
 
   void validate() const override {
     check<UsageError>(!table.empty(), "`table`: names a table of numbers (CSV or TSV), which the networks learn");
@@ -106,7 +106,7 @@ struct MlpFamily final : ProblemFamily {
   std::unique_ptr<ProblemSource> make(const std::string& name, std::shared_ptr<const ProblemTable> of) const override {
     check<DataError>(of->columns >= 2 && of->rows() >= 2, of->name, ": has ", of->rows(), " rows of ", of->columns,
                      " numbers; a network needs two of both");
-    return std::make_unique<Mlps>(name, of, MlpShape{of->columns - 1, hidden, batch});
+    return std::make_unique<Mlps>(name, of, MlpShape{of->columns - 1, hidden, rows});
   }
 
   template <class Self, class Visitor>
@@ -115,7 +115,7 @@ struct MlpFamily final : ProblemFamily {
                 .takes("FILE"),
             self.table);
     visitor(Field("hidden", "width of the hidden layer").range(1, 10000).takes("N"), self.hidden);
-    visitor(Field("batch", "rows that a step sees").range(1, 1000000).takes("N"), self.batch);
+    visitor(Field("rows", "rows of the table that a step sees").range(1, 1000000).takes("N"), self.rows);
   }
 };
 

@@ -16,9 +16,9 @@ class Problem {
  public:
   virtual ~Problem() = default;
   // Where it starts: sets all numbers.
-  virtual void start(std::span<Real> x) const = 0;
+  virtual void start(std::span<double> x) const = 0;
   // The function of step `step`, from 0, at x; sets the gradient there.
-  virtual double at(std::span<const Real> x, Index step, std::span<Real> gradient) const = 0;
+  virtual double at(std::span<const double> x, Index step, std::span<double> gradient) const = 0;
 };
 
 // Problems of one kind and size, each a function of its number alone.
@@ -32,7 +32,7 @@ class ProblemSource {
   Index size() const;  // numbers
 };
 
-// Rows of numbers, the last of which is to be predicted from the others; columns have mean 0 and deviation 1.
+// Rows of numbers, of which the last is learned from the others; columns have mean 0 and standard deviation 1.
 struct ProblemTable {
   std::string name;
   Index columns = 0;

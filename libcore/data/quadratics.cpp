@@ -1,4 +1,4 @@
-// f(x) = |W x - y|^2 with W [n, n] and y [n] of standard normal numbers, from x_0 of deviation 0.01 (SPEC A12).
+// f(x) = |W x - y|^2 with W [n, n] and y [n] of standard normal numbers, from x_0 of standard deviation 0.01 (SPEC A12).
 // Source: Andrychowicz et al. 2016, "Learning to learn by gradient descent by gradient descent", section 3.1.
 #include "libcore/base/random.hpp"
 #include "libcore/data/problems.hpp"
@@ -21,21 +21,21 @@ class Quadratic : public Problem {
     for (Index i = 0; i < dimension; ++i) start_.push_back(0.01 * stream.normal(drawn++));
   }
 
-  void start(std::span<Real> x) const override {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Real>(start_[i]);
+  void start(std::span<double> x) const override {
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = start_[i];
   }
 
-  double at(std::span<const Real> x, Index, std::span<Real> gradient) const override {
+  double at(std::span<const double> x, Index, std::span<double> gradient) const override {
     std::vector<double> slope(x.size());
     double sum = 0;
     for (Index row = 0; row < dimension_; ++row) {
       const double* const w = w_.data() + row * dimension_;
       double apart = -y_[place(row)];
-      for (std::size_t i = 0; i < x.size(); ++i) apart += w[i] * static_cast<double>(x[i]);
+      for (std::size_t i = 0; i < x.size(); ++i) apart += w[i] * x[i];
       for (std::size_t i = 0; i < x.size(); ++i) slope[i] += 2 * apart * w[i];
       sum += apart * apart;
     }
-    for (std::size_t i = 0; i < x.size(); ++i) gradient[i] = static_cast<Real>(slope[i]);
+    for (std::size_t i = 0; i < x.size(); ++i) gradient[i] = slope[i];
     return sum;
   }
 

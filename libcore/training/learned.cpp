@@ -76,10 +76,7 @@ struct LearnedSettings final : OptimizerSettings {
   std::shared_ptr<const models::Model> rule;
 
   double usual_rate(double) const override { return 1; }
-  void validate() const override {
-    check<UsageError>(!file.empty(), "`file`: names the model that takes steps, which pretrain makes with `tasks`");
-  }
-  std::string rule_file() const override { return file; }
+  std::optional<std::string> rule_file() const override { return file; }
   void use(const RuleModel& of) override {
     rule = of.model;
     content = of.content;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,8 @@ struct OptimizerSettings {
   virtual void validate() const {}
   // The peak learning rate where none is given, for models that AdamW trains best at rate_of_adamw.
   virtual double usual_rate(double rate_of_adamw) const { return rate_of_adamw; }
-  // The file of the model that takes the steps, which use() must be given before make(); "": none.
-  virtual std::string rule_file() const { return ""; }
+  // The file of the model that takes the steps, which use() must be given before make(); none where no model does.
+  virtual std::optional<std::string> rule_file() const { return std::nullopt; }
   virtual void use(const RuleModel&) {}
   virtual std::unique_ptr<Optimizer> make(Parameters& parameters) const = 0;
 

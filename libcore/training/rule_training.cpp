@@ -49,7 +49,9 @@ RuleRun::RuleRun(const models::UpdateRule& rule, const data::ProblemSource& sour
   for (Index i = 0; i < count; ++i) {
     problems_.push_back(source.problem(first + static_cast<std::uint64_t>(i)));
     for (const Index part : source.parts()) parts_.push_back(part);
-    problems_.back()->start({start.data() + i * size_, static_cast<std::size_t>(size_)});
+    std::vector<double> x(static_cast<std::size_t>(size_));
+    problems_.back()->start(x);
+    for (Index n = 0; n < size_; ++n) start[i * size_ + n] = static_cast<Real>(x[static_cast<std::size_t>(n)]);
   }
   place_ = Variable(start);
 }
@@ -59,11 +61,13 @@ const Variable& RuleRun::losses() {
   const auto count = static_cast<Index>(problems_.size());
   const Tensor losses({count});
   gradients_ = Tensor({count * size_});
-  const auto size = static_cast<std::size_t>(size_);
+  std::vector<double> x(static_cast<std::size_t>(size_)), gradient(x.size());
   for (Index i = 0; i < count; ++i) {
-    const std::span<const Real> x(place_.value().data() + i * size_, size);
-    losses[i] =
-        static_cast<Real>(problems_[static_cast<std::size_t>(i)]->at(x, step_, {gradients_.data() + i * size_, size}));
+    const Real* const from = place_.value().data() + i * size_;
+    std::copy(from, from + size_, x.begin());
+    losses[i] = static_cast<Real>(problems_[static_cast<std::size_t>(i)]->at(x, step_, gradient));
+    std::transform(gradient.begin(), gradient.end(), gradients_.data() + i * size_,
+                   [](double g) { return static_cast<Real>(g); });
   }
   losses_ = recorded_losses(place_, losses, gradients_);
   return losses_;

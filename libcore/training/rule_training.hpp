@@ -44,7 +44,7 @@ class RuleRun {
   models::UpdateRule::State state_;
 };
 
-// A sample is a window of a problem's steps; the next step's windows go on where they end, until the horizon. The loss
+// A sample is a window of a problem's steps; the next step's windows begin where these end, until the horizon. The loss
 // is the mean over windows of f after each step, as a part of f at the start.
 class RuleTraining : public Objective {
  public:

@@ -40,8 +40,7 @@ Curve descend(const data::ProblemSource& source, const Options& options, double 
   const auto size = static_cast<std::size_t>(source.size());
   for (Index p = 0; p < options.problems; ++p) {
     const auto problem = source.problem(first_problem + static_cast<std::uint64_t>(p));
-    std::vector<Real> x(size), gradient(size);
-    std::vector<double> m(size), v(size);
+    std::vector<double> x(size), gradient(size), m(size), v(size);
     problem->start(x);
     double start = 0;
     for (Index t = 0; t <= options.steps; ++t) {
@@ -50,12 +49,12 @@ Curve descend(const data::ProblemSource& source, const Options& options, double 
       means[static_cast<std::size_t>(t)] += std::isfinite(f) ? f / start / static_cast<double>(options.problems)
                                                              : std::numeric_limits<double>::infinity();
       for (std::size_t i = 0; i < size; ++i) {
-        const auto g = static_cast<double>(gradient[i]);
+        const double g = gradient[i];
         m[i] = 0.9 * m[i] + 0.1 * g;
         v[i] = 0.999 * v[i] + 0.001 * g * g;
         const auto n = static_cast<double>(t + 1);
         const double adam = m[i] / (1 - std::pow(0.9, n)) / (std::sqrt(v[i] / (1 - std::pow(0.999, n))) + 1e-8);
-        x[i] -= static_cast<Real>(rate * (is_adam ? adam : g));
+        x[i] -= rate * (is_adam ? adam : g);
       }
     }
   }

@@ -7,6 +7,7 @@
 #include "libcore/training/causal.hpp"
 #include "libcore/training/short_training.hpp"
 #include "support/models.hpp"
+#include "support/usable_rule.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -30,7 +31,7 @@ training::TrainingConfig small_run(const std::string& rule) {
   training::TrainingConfig config = quick_settings(12);
   config.training.batch_size = 2;
   config.training.accumulate = 2;
-  config.optimizer = training::OptimizerChoice::from(rule);
+  config.optimizer = testing::usable(training::OptimizerChoice::from(rule));
   config.training.ema_decay = 0.9;
   return config;
 }

@@ -132,6 +132,12 @@ rm -rf out
 awk '/^mean/ { split($0, word, /[ ,]+/); exit !(word[2] >= 0.65) }' table.txt ||
   { cat table.txt >&2; fail 'edges are not learned'; }
 
+# A learned optimizer leaves less of a function than there was.
+run learned-optimizers RULES=lstm-rule SEEDS=1 STEPS=60 RATE=0.01
+finished
+rm -rf out
+awk '/left/ { exit !($NF < 0.9) }' table.txt || { cat table.txt >&2; fail 'an optimizer is not learned'; }
+
 for script in "$examples"/slurm/*.sbatch; do
   bash -n "$script" || fail "$script is no script for bash"
 done

@@ -420,7 +420,7 @@ TEST_CASE("graphs: a split refuses classes that are rarer than parts, unless tol
   CHECK(different.size() == 1);
   write_graphs("one.h5", 1, false);
   corpus.refused("convert one.h5 --split 80,10,10 -o f", 1,
-                 "one.h5: is one graph, whose nodes and edges have no labels");
+                 "one.h5: is one graph without labels of nodes, edges or pairs");
   write_graphs("few.h5", 2, false);
   corpus.refused("convert few.h5 --split random:80,10,10 -o f", 1,
                  "few.h5: 2 graphs are too few, or too many are alike");

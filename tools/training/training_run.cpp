@@ -12,8 +12,10 @@ namespace {
 
 // Reads the model that takes the steps, where one does. Throws DataError where it is another one than the run's.
 void read_rule(training::OptimizerChoice& optimizer) {
-  const std::string path = optimizer->rule_file();
-  if (path.empty()) return;
+  if (!optimizer->rule_file()) return;
+  const std::string path = *optimizer->rule_file();
+  check<UsageError>(!path.empty(), "--optimizer learned: name the model that takes the steps, learned:file=RULE; pretrain "
+                    "--tasks makes one");
   const formats::ModelFile file(path);
   const std::shared_ptr<const models::Model> model = formats::load_weights_to_train(file);
   (void)models::require<models::UpdateRule>(*model, "--optimizer learned", path);
@@ -151,7 +153,7 @@ int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& fi
   TrainingInputs inputs{.named = files.others, .resumed = files_to_resume(options.control, options.output)};
   inputs.named.push_back(validation(options.valid).file);
   for (const TrainingFile& file : training_files(files.train)) inputs.named.push_back(file.path);
-  inputs.named.push_back(resolved(options.learning, defaults, arguments).optimizer->rule_file());
+  inputs.named.push_back(resolved(options.learning, defaults, arguments).optimizer->rule_file().value_or(""));
   check_outputs(outputs, inputs, arguments);
   if (options.dry_run) {
     const std::unique_ptr<Trainee> trainee = open();

@@ -54,11 +54,11 @@ TEST_CASE("presets: the defaults of transformers") {
            " heads=4 kv_heads=0 head_width=0 ffn_width=0 activation=" + feed_forward + " norm=" + norm +
            " block=pre norm_epsilon=1e-05 positions=" + positions +
            " context=0 attention=dot window=0 bias=yes attention_bias=yes projections=standard attention_output=yes "
-           "layer_dropout=0 vocab_size=0 "
+           "head_norm=no zero_outputs=no layer_dropout=0 vocab_size=0 "
            "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
   };
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
-  CHECK(fields("decoder") == with("128", "gelu-tanh gated=no", "layer", "learned") + " memory=0");
+  CHECK(fields("decoder") == with("128", "gelu-tanh gated=no", "layer", "learned") + " memory=0 logit_cap=0");
   CHECK(fields("encoder") ==
         with("256", "silu gated=yes", "rms", "rope") +
             " pooler=no masked_head=yes next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");

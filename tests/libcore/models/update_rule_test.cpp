@@ -153,22 +153,21 @@ TEST_CASE("update rules: a transformer sees its last gradients alone, a memory h
 }
 
 TEST_CASE("problems: gradients are those of the functions, which follow from their numbers") {
-  for (const std::string text : {"quadratics:dimension=4", "mlp:table=t.csv,hidden=3,batch=7"}) {
+  for (const std::string text : {"quadratics:dimension=4", "mlp:table=t.csv,hidden=3,rows=7"}) {
     CAPTURE(text);
     const auto source = problems(text, some_table());
     const auto size = static_cast<std::size_t>(source->size());
     CHECK(source->size() == (text.starts_with("q") ? 4 : 3 * 2 + 3 + 3 + 1));
     const auto problem = source->problem(5), same = source->problem(5), other = source->problem(6);
-    std::vector<Real> x(size), gradient(size), ignored(size), start(size);
-    problem->start(start);
+    std::vector<double> x(size), gradient(size), ignored(size);
     problem->start(x);
-    for (std::size_t i = 0; i < size; ++i) x[i] += std::sin(static_cast<Real>(i));
+    for (std::size_t i = 0; i < size; ++i) x[i] += std::sin(static_cast<double>(i));
     const double value = problem->at(x, 2, gradient);
     CHECK(same->at(x, 2, ignored) == value);
     CHECK(other->at(x, 2, ignored) != value);
     CHECK((problem->at(x, 3, ignored) == value) == text.starts_with("q"));  // other rows in each step
     for (std::size_t i = 0; i < size; ++i) {
-      const Real step = Real(1e-6), at = x[i];
+      const double step = 1e-6, at = x[i];
       x[i] = at + step;
       const double above = problem->at(x, 2, ignored);
       x[i] = at - step;
@@ -192,14 +191,15 @@ TEST_CASE(
       double sums[2] = {0, 0};
       for (Index p = 0; p < 2; ++p) {
         const auto problem = source->problem(static_cast<std::uint64_t>(2 * round + p));
-        std::vector<Real> x(4);
+        std::vector<double> x(4), slope(4);
         const Tensor gradient({4}), losses({4});
         const std::vector<Index> parts{4};
         problem->start(x);
         models::UpdateRule::State state = rule.rule().start(4);
         double first = 0;
         for (Index t = 0; t <= 6; ++t) {
-          const double f = problem->at(x, t, {gradient.data(), 4});
+          const double f = problem->at(x, t, slope);
+          std::ranges::copy(slope, gradient.data());
           if (t == 0) first = f;
           if (t > 0) sums[t > 3 ? 1 : 0] += f / first / 6;
           losses.fill(static_cast<Real>(f));

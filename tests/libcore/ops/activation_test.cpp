@@ -28,6 +28,8 @@ double exact(Activation activation, double x) {
       return x < 0 ? 0.2 * x : x;
     case Activation::elu:
       return x < 0 ? std::expm1(x) : x;
+    case Activation::relu_squared:
+      return x < 0 ? 0 : x * x;
     case Activation::identity:
       return x;
   }
@@ -98,6 +100,7 @@ TEST_CASE(
     if (activation == Activation::leaky_relu)
       value = {-2000, -20, 100, 10000}, derivative = {Real(0.2), Real(0.2), 1, 1};
     if (activation == Activation::elu) value = {-1, -1, 100, 10000};
+    if (activation == Activation::relu_squared) value = {0, 0, 10000, 100000000}, derivative = {0, 0, 200, 20000};
     if (activation == Activation::identity) value = far, derivative = {1, 1, 1, 1};
     CHECK(difference(y.value(), Tensor({4}, value)) < 1e-30);
     CHECK(difference(x.gradient()->tensor(), Tensor({4}, derivative)) < 1e-30);

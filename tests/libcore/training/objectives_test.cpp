@@ -126,7 +126,7 @@ TEST_CASE(
   models::Decoder decoder(testing::decoder(objective_shape), 1);
   models::Encoder encoder(testing::encoder(objective_shape), 1);
   CHECK(kinds<ObjectiveSettings>().names() ==
-        std::vector<std::string>{"causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise"});
+        std::vector<std::string>{"causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise", "optimizer"});
   CHECK(objective_for(decoder, DataKind::text).name() == "causal");
   CHECK(objective_for(encoder, DataKind::text).name() == "masked");
   CHECK(objective_for(encoder, std::nullopt).name() == "masked");
@@ -147,7 +147,7 @@ TEST_CASE(
       UsageError);
   CHECK_THROWS_WITH_AS(
       ObjectiveChoice::from("casual"),
-      "objective: 'casual' is not one of causal, detect, masked, bidirectional, permute, translate, denoise; "
+      "objective: 'casual' is not one of causal, detect, masked, bidirectional, permute, translate, denoise, optimizer; "
       "did you mean 'causal'?",
       UsageError);
 }

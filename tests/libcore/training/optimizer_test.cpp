@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "support/usable_rule.hpp"
 #include "support/models.hpp"
 
 using namespace heddle;
@@ -40,7 +41,7 @@ OptimizerChoice rule_of(const std::string& rule, double decay) {
   choice->weight_decay = decay;
   set_if_known(choice, "beta1", "0.9");
   set_if_known(choice, "beta2", "0.999");
-  return choice;
+  return usable(choice);
 }
 
 }  // namespace
@@ -105,7 +106,8 @@ TEST_CASE("decay: Adam's is a part of the gradient") {
 
 TEST_CASE("decay: without another one it is a tenth where it is decoupled, else none") {
   const std::map<std::string, double> decays{{"adamw", 0.1}, {"coupled", 0.1}, {"adam", 0},  {"sgd", 0},
-                                             {"adagrad", 0}, {"adadelta", 0},  {"muon", 0.1}};
+                                             {"adagrad", 0}, {"adadelta", 0},  {"muon", 0.1},
+                                             {"lion", 1},    {"learned", 0}};
   for (const std::string& rule : kinds<OptimizerSettings>().names()) {
     CAPTURE(rule);
     CHECK(OptimizerChoice::from(rule)->weight_decay == decays.at(rule));
@@ -330,7 +332,7 @@ TEST_CASE(
 
 TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
   const std::string complaint =
-      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd, muon; did you mean 'adamw'?";
+      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd, lion, muon, learned; did you mean 'adamw'?";
   CHECK_THROWS_WITH_AS(OptimizerChoice::from("adamx"), complaint.c_str(), UsageError);
   struct FromFile {
     std::string name;
