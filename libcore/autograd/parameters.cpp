@@ -47,21 +47,27 @@ void fill_orthogonal(const Tensor& tensor, const RandomStream& stream) {
   const Index rows = tensor.shape()[0], columns = tensor.shape()[1];
   const Index count = std::min(rows, columns), length = std::max(rows, columns);
   std::vector<double> vectors(static_cast<std::size_t>(count * length));
-  for (std::size_t i = 0; i < vectors.size(); ++i) vectors[i] = stream.normal(i);
+  double* const all = vectors.data();
+  parallel_ranges(count * length, grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) all[i] = stream.normal(static_cast<std::uint64_t>(i));
+  });
   const auto dot = [length](const double* a, const double* b) { return std::inner_product(a, a + length, b, 0.0); };
   for (Index i = 0; i < count; ++i) {
-    double* const unit = &vectors[static_cast<std::size_t>(i * length)];
+    double* const unit = all + i * length;
     const double norm = std::sqrt(dot(unit, unit));
-    for (Index k = 0; k < length; ++k) {
-      unit[k] /= norm;
-      tensor[rows > columns ? k * columns + i : i * columns + k] = static_cast<Real>(unit[k]);
-    }
+    for (Index k = 0; k < length; ++k) unit[k] /= norm;
     parallel_for(count - i - 1, [&](Index task) {
       double* const other = unit + (task + 1) * length;
       const double along = dot(unit, other);
       for (Index k = 0; k < length; ++k) other[k] -= along * unit[k];
     });
   }
+  parallel_ranges(tensor.size(), grain, [&](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      const Index row = i / columns, column = i % columns;
+      tensor[i] = static_cast<Real>(rows > columns ? all[column * length + row] : all[row * length + column]);
+    }
+  });
 }
 
 void fill(const Tensor& tensor, const Initializer& initializer, const RandomStream& stream) {

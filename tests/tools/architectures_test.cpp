@@ -55,7 +55,7 @@ TEST_CASE("recurrent models: learn with the defaults, whose rate suits their wid
     corpus.must("pretrain -q --train train.h5 --steps 1 --warmup 0 --restart -o x.h5 --log x.jsonl " + options);
     return json_lines(corpus.must("cat x.jsonl").out).at(0)["learning_rate"];
   };
-  CHECK(rate("--arch lstm --width 256") == doctest::Approx(5e-3));
+  CHECK(rate("--arch lstm --width 256") == doctest::Approx(1e-2));
   CHECK(rate("--arch bilm --width 16") == doctest::Approx(2e-2));
   CHECK(rate("--arch lstm --width 256 --optimizer adadelta") == doctest::Approx(1));
   CHECK(rate("--arch decoder --width 16 --heads 2") == doctest::Approx(1e-3));
