@@ -1,5 +1,5 @@
-// f(x) = |W x - y|^2 with W [n, n] and y [n] of standard normal numbers, from x_0 of standard deviation 0.01 (SPEC A12).
-// Source: Andrychowicz et al. 2016, "Learning to learn by gradient descent by gradient descent", section 3.1.
+// f(x) = |W x - y|^2 with W [n, n] and y [n] of standard normal numbers, from x_0 of standard deviation 0.01 (SPEC
+// A12). Source: Andrychowicz et al. 2016, "Learning to learn by gradient descent by gradient descent", section 3.1.
 #include "libcore/base/random.hpp"
 #include "libcore/data/problems.hpp"
 

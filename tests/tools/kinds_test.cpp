@@ -106,7 +106,8 @@ TEST_CASE("kinds: a key of another one says whose it is, and what this one has")
   const SmallCorpus corpus;
   const std::string train = "pretrain --train train.h5 -o x.h5 ";
   for (const auto& [options, parts] : std::vector<std::pair<std::string, std::vector<std::string>>>{
-           {"--arch decoder:cell=lstm", {"decoder has no key 'cell', which is one of lstm, bilm, rnn, lstm-rule; it has layers"}},
+           {"--arch decoder:cell=lstm",
+            {"decoder has no key 'cell', which is one of lstm, bilm, rnn, lstm-rule; it has layers"}},
            {"--arch lstm --heads 2", {"--heads: lstm has no key 'heads', which is one of decoder, encoder, "}},
            {"--arch rnn:memory=3", {"--arch: rnn has no key 'memory', which is one of decoder; "}},
            {"--arch rnn:cel=lstm", {"--arch: rnn has no key 'cel'; it has ", "did you mean 'cell'"}},

@@ -226,7 +226,8 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {train + "--optimizer adamw:beta2=x", "--optimizer: beta2: 'x' is not a number; it must be from 0 to 0.999999"},
       {train + "--optimizer adamw:beta2=1", "--optimizer: beta2: 1 is out of range; it must be from 0 to 0.999999"},
       {train + "--optimizer adamx",
-       "--optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd, lion, muon, learned; did you mean 'adamw'?"},
+       "--optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd, lion, muon, learned; did you "
+       "mean 'adamw'?"},
       {train + "--optimizer ''", "--optimizer: '' is not one of adamw, coupled, "},
       {train + "--json", "--json has no effect without --dry-run"},
       {train + "--eval-tokens 5", "--eval-tokens has no effect without --valid"},

@@ -6,8 +6,8 @@
 #include <limits>
 #include <map>
 
-#include "support/usable_rule.hpp"
 #include "support/models.hpp"
+#include "support/usable_rule.hpp"
 
 using namespace heddle;
 using namespace heddle::training;
@@ -105,9 +105,9 @@ TEST_CASE("decay: Adam's is a part of the gradient") {
 }
 
 TEST_CASE("decay: without another one it is a tenth where it is decoupled, else none") {
-  const std::map<std::string, double> decays{{"adamw", 0.1}, {"coupled", 0.1}, {"adam", 0},  {"sgd", 0},
-                                             {"adagrad", 0}, {"adadelta", 0},  {"muon", 0.1},
-                                             {"lion", 1},    {"learned", 0}};
+  const std::map<std::string, double> decays{{"adamw", 0.1}, {"coupled", 0.1}, {"adam", 0},
+                                             {"sgd", 0},     {"adagrad", 0},   {"adadelta", 0},
+                                             {"muon", 0.1},  {"lion", 1},      {"learned", 0}};
   for (const std::string& rule : kinds<OptimizerSettings>().names()) {
     CAPTURE(rule);
     CHECK(OptimizerChoice::from(rule)->weight_decay == decays.at(rule));
@@ -332,7 +332,8 @@ TEST_CASE(
 
 TEST_CASE("optimizers: an unknown rule is refused with the list and the nearest one, from options and from files") {
   const std::string complaint =
-      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd, lion, muon, learned; did you mean 'adamw'?";
+      "optimizer: 'adamx' is not one of adamw, coupled, adam, adagrad, adadelta, sgd, lion, muon, learned; did you "
+      "mean 'adamw'?";
   CHECK_THROWS_WITH_AS(OptimizerChoice::from("adamx"), complaint.c_str(), UsageError);
   struct FromFile {
     std::string name;
