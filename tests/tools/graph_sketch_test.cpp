@@ -316,6 +316,26 @@ TEST_CASE("sketch: edges with a direction have an arrow before the node that the
   }
 }
 
+TEST_CASE("sketch: what has places is a molecule, whatever its features are called") {
+  data::GraphSchema schema;
+  schema.nodes.categories = {{"symbol", {"N", "C"}}};
+  data::GraphRecord record;
+  record.graph.nodes = 2;
+  record.graph.node_features.categories = {1, 2};
+  record.positions = {0, 0, 1.5F, 0};
+  data::set_edges(record.graph, std::vector<data::ListedEdge>{{0, 1}, {1, 0}});
+  CHECK(node_names(record, schema) == std::vector<std::string>{"N", "C"});
+  const GraphSketch sketch = sketch_of(record, schema);
+  CHECK(sketch.discs.empty());
+  CHECK(texts_of(sketch) == std::vector<std::string>{"N"});
+  // Nor need elements have places.
+  record.positions.clear();
+  CHECK(sketch_of(record, schema).discs.size() == 2);
+  schema.nodes.categories.front().name = "element";
+  CHECK(sketch_of(record, schema).discs.empty());
+  CHECK(distance(sketch_of(record, schema).nodes[0], sketch_of(record, schema).nodes[1]) == doctest::Approx(42));
+}
+
 TEST_CASE("sketch: an atom that bonds with itself has no lines, nor do atoms at one place") {
   CHECK(molecule({{"C", 0, 0}, {"C", 0, 0}}, {{0, 1}}).lines.empty());
   CHECK(texts_of(molecule({{"C", 0, 0}}, {{0, 0}})) == std::vector<std::string>{"C"});

@@ -1,5 +1,6 @@
 // Graphs files in finetune and classify.
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "formats/heddle/graphs_file.hpp"
@@ -404,6 +405,7 @@ TEST_CASE("graphs: labels of which some are numbers are learned one by one, and 
     data::set_edges(record.graph,
                     std::vector<data::ListedEdge>{{0, 1, {}, {length, 7.1F}}, {1, 0, {}, {length, 7.1F}}});
     record.targets = {g % 3 == 2 ? 1.0 : 0.0, static_cast<double>(g)};
+    record.sides = {g % 4 < 2 ? data::SplitSide::train : data::SplitSide::test};  // lengths of 0 and 1, of 2 and 3
     writer.append(record);
   }
   writer.commit(formats::start_provenance("a test"));
@@ -416,13 +418,15 @@ TEST_CASE("graphs: labels of which some are numbers are learned one by one, and 
   CHECK(about["task"]["task"] == "regress");
   const auto lengths = data::GraphSchema::from_text(about["config"]["features"].get<std::string>()).edges.numbers;
   REQUIRE(lengths.size() == 2);
-  CHECK(lengths[0].mean == doctest::Approx(1.5));
-  CHECK(lengths[0].stddev == doctest::Approx(std::sqrt(1.25)));
+  CHECK(lengths[0].mean == doctest::Approx(0.5));  // of what it is trained on
+  CHECK(lengths[0].stddev == doctest::Approx(0.5));
   CHECK(lengths[1].mean == doctest::Approx(7.1));
   CHECK(lengths[1].stddev == 1);
 }
 
-TEST_CASE("graphs: a split of edges has both ways of an edge in one part") {
+TEST_CASE("graphs: a split of edges has both ways of an edge in one part, and every edge for itself") {
+  // The complete graph of 16 nodes, whose edges have classes in turn.
+  constexpr Index nodes = 16, pairs = nodes * (nodes - 1) / 2;
   const Labelled corpus;
   data::GraphSchema schema;
   schema.nodes.categories = {{"element", {"C"}}};
@@ -430,38 +434,37 @@ TEST_CASE("graphs: a split of edges has both ways of an edge in one part") {
     formats::GraphsFileWriter writer(corpus.path("one.h5"), schema,
                                      {data::GraphLevel::edge, {{"strong", {"no", "yes"}}}});
     data::GraphRecord record;
-    record.graph.nodes = 120;
-    record.graph.node_features.categories.assign(120, 1);
+    record.graph.nodes = nodes;
+    record.graph.node_features.categories.assign(nodes, 1);
     std::vector<data::ListedEdge> edges;
-    for (Index i = 0; i < 120; ++i) {
-      edges.push_back({i, (i + 1) % 120});
-      edges.push_back({(i + 1) % 120, i});
-    }
-    data::set_edges(record.graph, edges);
-    for (Index target = 0; target < 120; ++target) {
-      for (Index e = 2 * target; e < 2 * target + 2; ++e) {
-        const Index low = std::min(target, record.graph.sources[static_cast<std::size_t>(e)]);
-        record.targets.push_back(low % 3 == 0 ? 1 : 0);
+    for (Index target = 0; target < nodes; ++target) {
+      for (Index source = 0; source < nodes; ++source) {
+        if (source == target) continue;
+        edges.push_back({source, target});
+        record.targets.push_back((source + target) % 3 == 0 ? 1 : 0);
       }
     }
+    data::set_edges(record.graph, edges);
     writer.append(record);
     writer.commit(formats::start_provenance("a test"));
   }
   corpus.must("convert -q one.h5 --split 60,20,20 -o parts");
-  Index all = 0;
+  std::map<std::string, Index> sizes;
   for (const std::string part : {"train", "valid", "test"}) {
     const data::GraphRecord record = formats::GraphsFile(corpus.path("parts/" + part + ".h5")).record(0);
     std::set<std::pair<Index, Index>> known;
-    for (Index target = 0; target < 120; ++target) {
-      for (Index e = 2 * target; e < 2 * target + 2; ++e) {
+    for (Index target = 0; target < nodes; ++target) {
+      for (Index e = (nodes - 1) * target; e < (nodes - 1) * (target + 1); ++e) {
         if (std::isnan(record.targets[static_cast<std::size_t>(e)])) continue;
         known.emplace(record.graph.sources[static_cast<std::size_t>(e)], target);
       }
     }
     for (const auto& [source, target] : known) CHECK(known.contains({target, source}));
-    all += static_cast<Index>(known.size());
+    sizes[part] = std::ssize(known);
   }
-  CHECK(all == 240);
+  CHECK(sizes["train"] + sizes["valid"] + sizes["test"] == 2 * pairs);
+  CHECK(std::abs(sizes["train"] - 2 * pairs * 6 / 10) <= 4);  // of two classes, each in proportion
+  CHECK(std::abs(sizes["valid"] - 2 * pairs * 2 / 10) <= 4);
 }
 
 TEST_CASE("graphs: texts beside graphs are refused, and numbers of other files are found by their names") {

@@ -225,6 +225,9 @@ TEST_CASE("inspect attention: of a graph, lines and rings are as wide as their w
             doctest::Approx(weight_of(found, i, i) / weight_of(found, 0, 0)).epsilon(1e-4));
     }
     CHECK(drawn(svg, orange).empty());
+    long letters = 0;  // of the title and the legend
+    for (std::size_t at = svg.find("<use "); at != std::string::npos; at = svg.find("<use ", at + 1)) ++letters;
+    CHECK(letters > 80);
   }
   // Of several heads or layers, each in half the size.
   for (const std::string some : {"--layer 1", "--head 2"}) {

@@ -326,6 +326,24 @@ TEST_CASE("models of graphs: what nodes and edges are matters, edges only where 
   for (const std::string& text : texts()) CHECK(is_finite(made(text, plain).of_graphs(batch_of({&without}))));
 }
 
+TEST_CASE("models of graphs: a node costs what the layers' matrices multiply, however many kinds of nodes there are") {
+  const auto flops = [](const std::string& text, Index kinds) {
+    data::GraphSchema features = schema;
+    for (Index i = 0; i < kinds; ++i) features.nodes.categories.front().kinds.push_back(std::to_string(i));
+    const Made m = made(text, features);
+    return m.nodes.training_flops_per_node();
+  };
+  for (const std::string arch : {"gat", "message-passing", "graph-transformer"}) {
+    CAPTURE(arch);
+    const std::string text = arch + ":width=8,edge_width=none,masked_head=true,layers=";
+    const double one = flops(text + "1", 0), layer = flops(text + "2", 0) - one;
+    CHECK(layer >= 6 * 8 * 8);
+    CHECK(one - layer < layer / 10);  // what all layers share
+    CHECK(flops(text + "3", 0) == one + 2 * layer);
+    CHECK(flops(text + "1", 500) == one);
+  }
+}
+
 TEST_CASE("models of graphs: no matrix of a new model is of zeros alone") {
   for (const std::string& text : texts()) {
     CAPTURE(text);
