@@ -394,6 +394,7 @@ TEST_CASE("graphs: labels of which some are numbers are learned one by one, and 
   const Labelled corpus;
   data::GraphSchema schema;
   schema.nodes.categories = {{"element", {"C", "N"}}};
+  schema.nodes.numbers = {{"mass", 0, 1}};
   schema.edges.numbers = {{"length", 0, 1}, {"same", 0, 1}};
   formats::GraphsFileWriter writer(corpus.path("mixed.h5"), schema,
                                    {data::GraphLevel::graph, {{"active", {"no", "yes"}}, {"size", {}}}});
@@ -402,6 +403,7 @@ TEST_CASE("graphs: labels of which some are numbers are learned one by one, and 
     record.graph.nodes = 2;
     record.graph.node_features.categories = {static_cast<std::int32_t>(g % 3), 0};
     const auto length = static_cast<float>(g % 4);
+    record.graph.node_features.numbers = {10 * length, 10 * length};
     data::set_edges(record.graph,
                     std::vector<data::ListedEdge>{{0, 1, {}, {length, 7.1F}}, {1, 0, {}, {length, 7.1F}}});
     record.targets = {g % 3 == 2 ? 1.0 : 0.0, static_cast<double>(g)};
@@ -416,7 +418,10 @@ TEST_CASE("graphs: labels of which some are numbers are learned one by one, and 
   corpus.must(gat + "--train mixed.h5 --label-column size --epochs 1 -o m.h5");
   const json about = parse_json(corpus.must("inspect m.h5 --json").out);
   CHECK(about["task"]["task"] == "regress");
-  const auto lengths = data::GraphSchema::from_text(about["config"]["features"].get<std::string>()).edges.numbers;
+  const auto features = data::GraphSchema::from_text(about["config"]["features"].get<std::string>());
+  REQUIRE(features.nodes.numbers.size() == 1);
+  CHECK(features.nodes.numbers[0].mean == doctest::Approx(5));
+  const std::vector<data::NumberColumn>& lengths = features.edges.numbers;
   REQUIRE(lengths.size() == 2);
   CHECK(lengths[0].mean == doctest::Approx(0.5));  // of what it is trained on
   CHECK(lengths[0].stddev == doctest::Approx(0.5));

@@ -196,6 +196,16 @@ TEST_CASE("inspect attention: of a graph, the files hold the same weights") {
   const std::vector<std::string> links = lines_of(corpus.must("inspect attention all.h5 train.h5 --top 9").out);
   REQUIRE(links.size() == 2 + 4 + 3 + 9);  // a title, a blank line and names of columns
   for (std::size_t i = 10; i < links.size(); ++i) CHECK(std::stod(links[i]) <= std::stod(links[i - 1]));
+  double strongest = 0;
+  const json whole = corpus.attention("all.h5 train.h5");
+  for (const json& layer : whole["attention"][0]["layers"]) {
+    for (const json& head : layer["weights"]) {
+      for (const json& row : head) {
+        for (const json& weight : row) strongest = std::max(strongest, weight.get<double>());
+      }
+    }
+  }
+  CHECK(std::abs(std::stod(links[9]) - strongest) < 6e-5);
   CHECK(lines_in(text.substr(text.find("strongest links"))) == 4);
   CHECK(contains(corpus.must("inspect attention gat.h5 train.h5").out, "layer  head  itself  neighbours  bits\n"));
 }

@@ -413,6 +413,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("objectives: a token that is not predicted costs the same, however large the vocabulary is") {
+  for (const models::Architecture& architecture : models::architectures()) {
+    if (!architecture.defaults.reads_tokens() || architecture.name == "bag") continue;
+    CAPTURE(architecture.name);
+    const auto flops = [&](Index vocabulary, double predicted) {
+      models::ModelConfig config = small_of(architecture.name);
+      config.tokens().vocab_size = vocabulary;
+      return models::make_model(config, 1)->tokens().training_flops_per_token(loss_context, predicted);
+    };
+    CHECK(flops(300, 0) == flops(loss_vocab, 0));
+    CHECK(flops(300, 1) - flops(loss_vocab, 1) > 6 * 270 * 16 * 0.49);  // of pairs' tokens, half are targets
+  }
+}
+
 TEST_CASE("evaluation: a memory is refused where each window is read for itself") {
   const auto tokens = noisy_text(60, loss_vocab, 1);
   for (const auto& [architecture, objective] :
