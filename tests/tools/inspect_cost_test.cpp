@@ -2,6 +2,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <set>
 
 #include "libcore/base/printable.hpp"
 #include "support/json.hpp"
@@ -141,6 +143,19 @@ TEST_CASE("inspect cost: several models side by side, of presets or of files") {
   CHECK(models[0]["name"] == "m.h5");
   CHECK(models[0]["time"] == 16);
   CHECK(models[0]["parameters"] == answer(corpus, "inspect m.h5")["parameters"]);
+  // Each part's percentage of the parameters, and what the usual formulas say of some.
+  const std::string text = corpus.must("inspect cost --no-measure m.h5").out;
+  double fractions = 0;
+  std::set<std::string> with_formula;
+  for (const json& part : models[0]["parts"]) {
+    fractions += part["parameter_fraction"].get<double>();
+    char percentage[32];
+    std::snprintf(percentage, sizeof percentage, " %.3f ", 100 * part["parameter_fraction"].get<double>());
+    if (part["parameters"].get<long>() > 0) CHECK_MESSAGE(contains(text, percentage), percentage);
+    if (part.contains("formula_forward_flops")) with_formula.insert(part["part"].get<std::string>());
+  }
+  CHECK(fractions == doctest::Approx(1));
+  CHECK(with_formula.size() == 4);
   // The usual formula's term of attention is for models that have some.
   CHECK(contains(corpus.must("inspect cost --no-measure m.h5").out, "and 12 L d T"));
   CHECK_FALSE(contains(corpus.must("inspect cost --no-measure --preset seq2seq-2014").out, "12 L d T"));
