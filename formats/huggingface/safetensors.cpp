@@ -147,8 +147,7 @@ std::vector<std::uint16_t> halves_of(const Tensor& reals, const std::string& nam
 }
 
 void write_elements(AtomicFile& file, const SafetensorOutput& tensor) {
-  const Tensor value = tensor.value.as(tensor.type == Safetype::bf16 ? DType::bfloat16 : DType::real);
-  const Tensor elements = value.is_contiguous() ? value : value.copy();
+  const Tensor elements = tensor.value.as(tensor.type == Safetype::bf16 ? DType::bfloat16 : DType::real);
   if (tensor.type == Safetype::f16) {
     const std::vector<std::uint16_t> halves = halves_of(elements, tensor.name);
     file.write({reinterpret_cast<const char*>(halves.data()), halves.size() * sizeof(std::uint16_t)});

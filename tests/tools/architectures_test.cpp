@@ -185,6 +185,18 @@ TEST_CASE("positions: schemes without a limit train short and are evaluated and 
   }
 }
 
+TEST_CASE("variants: the help has a table of what goes together for every architecture of transformers") {
+  const SmallCorpus corpus;
+  std::string names;
+  for (const std::string& line : lines_of(corpus.must("pretrain --help=variants").out)) {
+    if (line.starts_with("Together, with --arch ")) names += line.substr(line.rfind("--arch ") + 7);
+  }
+  for (const std::string arch : {"decoder", "encoder-decoder", "encoder:", "two-stream:"}) {
+    CAPTURE(arch);
+    CHECK(contains(names, arch));
+  }
+}
+
 TEST_CASE("positions: what a model cannot hold is refused, with what to do") {
   const SmallCorpus corpus;
   corpus.must("pretrain -q" + tiny_model + "--train train.h5 -o model.h5 --steps 2");

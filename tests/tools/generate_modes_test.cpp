@@ -402,4 +402,18 @@ TEST_CASE("generate: neither the end of a text nor a stop string ends it before 
   CHECK(corpus.must(stream).out == "the cat" + stopped["text"].get<std::string>() + "\n");
 }
 
+TEST_CASE("generate: a text without a prompt is what its tokens stand for, spaces within it included") {
+  const SmallCorpus corpus;
+  corpus.must(
+      "tokenize -q --train --model unigram --vocab-size 300 -o unigram.h5 train.txt && "
+      "pretrain -q --train train.txt -t unigram.h5 -o u.h5 --steps 60 --learning-rate 1e-2" +
+      tiny_model);
+  const json written = parse_json(corpus.must("generate u.h5 -p '' --jsonl --temperature 0 --max-tokens 12").out);
+  std::string ids;
+  for (const json& id : written["ids"]) ids += (ids.empty() ? "" : " ") + id.dump();
+  const std::string text = written["text"];
+  CHECK(std::ranges::count(text, ' ') > 1);
+  CHECK(corpus.must("echo " + ids + " | tokenize -t unigram.h5 --decode").out == text + "\n");
+}
+
 }  // namespace generate_modes_tests

@@ -163,6 +163,7 @@ TEST_CASE("attention: the scores of a page are the products of its vectors") {
   const std::size_t time = found["texts"][0]["pieces"].size(), width = 16;
   const json& vectors = page["attention"][0]["layers"][1]["vectors"];
   REQUIRE(vectors["width"] == width);
+  CHECK(page["attention"][0]["causal"] == true);
   const auto query = unpacked(vectors["query"], 2 * time * width), key = unpacked(vectors["key"], 2 * time * width);
   const auto score = [&](std::size_t head, std::size_t i, std::size_t j) {
     double sum = 0;
@@ -580,6 +581,8 @@ TEST_CASE("attention: bytes that are not UTF-8 are refused where the tokenizer w
   const json& pieces = one["texts"][0]["pieces"];
   CHECK(pieces.front() == "[CLS]");
   CHECK(pieces.back() == "[SEP]");
+  corpus.must("inspect attention encoder.h5 'the cat' -o e.html");
+  CHECK(data_of_page(read_file(corpus.path("e.html")))["attention"][0]["causal"] == false);
   CHECK(pieces.size() > 3);
   corpus.refused("inspect attention encoder.h5 bad.txt --json", 1, says);
   corpus.refused("inspect attention encoder.h5 'the cat' bad.txt --json", 1, says);

@@ -103,6 +103,14 @@ TEST_CASE("inspect neighbours: a map's table, page and pictures have each word a
   }
   CHECK(data["layouts"].size() == 2);
   CHECK(contains(read_file(corpus.path("map.svg")), "<svg"));
+  // Pieces of bytes are what they stand for within a text, not how the vocabulary spells them.
+  corpus.must(
+      "tokenize -q --train --model byte -o bytes.h5 train.txt && pretrain -q --train train.txt -t bytes.h5 -o b.h5 "
+      "--steps 1" +
+      tiny_shape + " && inspect neighbours b.h5 a --top 255 -o bytes.tsv");
+  const std::string bytes = read_file(corpus.path("bytes.tsv"));
+  CHECK(contains(bytes, "\n\u2423\t"));
+  CHECK_FALSE(contains(bytes, "\u0120"));
 }
 
 TEST_CASE("inspect senses: a map has the examples, and the words asked for with the senses that are predicted") {

@@ -219,6 +219,12 @@ TEST_CASE("inspect --tokens: of what has a tokenizer only, the vocabulary") {
   corpus.must("pretrain -q --train train.h5 -o a.h5 --steps 2" + tiny_model);
   CHECK(corpus.must("inspect a.h5 --tokens").out == text);
   corpus.refused("inspect --preset nano --tokens", 1, "has no tokens");
+  // Words that a vocabulary lacks are counted.
+  write_file(corpus.path("foreign.txt"), "the \u20ac cat \u20ac\n");
+  corpus.must(
+      "tokenize -q --train --model wordpiece --vocab-size 100 -o words.h5 train.txt && "
+      "tokenize -q -t words.h5 -o foreign.h5 foreign.txt");
+  CHECK(answer(corpus, "inspect foreign.h5 --tokens")["statistics"]["unknown"] == 2);
 }
 
 TEST_CASE("inspect history: several runs as a table, a picture, columns and JSON") {
@@ -230,6 +236,7 @@ TEST_CASE("inspect history: several runs as a table, a picture, columns and JSON
   const json runs = answer(corpus, "inspect history run1.h5 run2.h5")["runs"];
   REQUIRE(runs.size() == 2);
   CHECK(runs[1]["name"] == "run2.h5");
+  corpus.refused("inspect history run1.h5 --json --jsonl", 2, "--json and --jsonl are two forms of the answer");
   CHECK(runs[1]["history"] == answer(corpus, "inspect run2.h5 --history")["history"]);
   const std::vector<std::string> table = lines_of(corpus.must("inspect history run1.h5 run2.h5").out);
   REQUIRE(table.size() == 3);
