@@ -1,6 +1,7 @@
 #include "formats/heddle/load_model.hpp"
 
 #include "libcore/base/fields_in_messages.hpp"
+#include "libcore/models/architecture.hpp"
 #include "libcore/tensor/context.hpp"
 
 namespace heddle::formats {
@@ -46,7 +47,8 @@ void check_weights(const ModelFile& file) {
 void check_reads_tokens(const ModelFile& file) {
   const auto config = file.config<models::ModelConfig>();
   check<DataError>(config.reads_tokens(), file.file().path(), ": is of the architecture ", config.arch(),
-                   ", which reads graphs, not texts; classify answers for graphs");
+                   ", which reads ", models::what_it_reads(config), ", not texts",
+                   config.as<models::GraphConfig>() != nullptr ? "; classify answers for graphs" : "");
 }
 
 std::unique_ptr<models::Model> build_checked(const ModelFile& file, ParameterSource weights) {

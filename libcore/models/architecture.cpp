@@ -50,6 +50,11 @@ const Architecture& architecture(const std::string& name) {
                                near.empty() ? "" : "; did you mean '" + near + "'?"));
 }
 
+std::string_view what_it_reads(const ModelConfig& config) {
+  if (config.reads_tokens()) return "texts";
+  return config.as<GraphConfig>() != nullptr ? "graphs" : "gradients";
+}
+
 std::string architectures_with(std::string_view role) {
   std::vector<std::string> names;
   for (const Architecture& entry : architectures()) {

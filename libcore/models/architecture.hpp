@@ -40,6 +40,8 @@ std::vector<std::string> architecture_names();
 // Throws UsageError that lists them.
 const Architecture& architecture(const std::string& name);
 
+// What its models read: "texts", "graphs" or "gradients".
+std::string_view what_it_reads(const ModelConfig& config);
 // "decoder or lstm": the architectures whose models have the role.
 std::string architectures_with(std::string_view role);
 

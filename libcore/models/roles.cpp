@@ -101,7 +101,7 @@ std::string first_of(const Model& model) {
 // What a model is made for comes before what it gives besides.
 std::string what_it_does(const Model& model) {
   return first_of<SequenceToSequence, TokenLoss, BidirectionalLoss, ReplacementDetector, MaskedPredictor,
-                  PermutationPredictor, NodeVectors, ContextualVectors>(model);
+                  PermutationPredictor, NodeVectors, UpdateRule, ContextualVectors>(model);
 }
 
 }  // namespace

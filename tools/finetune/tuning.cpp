@@ -8,6 +8,7 @@
 
 #include "formats/heddle/load_model.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
+#include "libcore/models/architecture.hpp"
 #include "tools/cli/signals.hpp"
 #include "tools/tasks/graph_data.hpp"
 #include "tools/training/training_files.hpp"
@@ -160,6 +161,9 @@ void Finetuning::settle_task(TuningSpec& tuning) const {
 
 void Finetuning::settle_tuned_model(RunSpec& spec) const {
   spec.model = formats::checked_config(*base_);
+  check<DataError>(spec.model.reads_tokens() || spec.model.as<models::GraphConfig>() != nullptr, options_.from,
+                   ": is of the architecture ", spec.model.arch(), ", which reads ", models::what_it_reads(spec.model),
+                   "; no task is for it");
   spec.model->dropout = dropout_of(*spec.tuning, spec.model);
   training::TrainingOptions& training = spec.training;
   if (training.learning_rate == training::automatic_rate) training.learning_rate = suitable_rate(spec.model);

@@ -1,6 +1,7 @@
 #include "tools/pretrain/corpus.hpp"
 
 #include "formats/heddle/file.hpp"
+#include "libcore/models/architecture.hpp"
 
 namespace heddle {
 
@@ -33,8 +34,10 @@ void Corpus::add_to(formats::Provenance& provenance) const {
 }
 
 void check_reads_texts(const models::ModelConfig& model, const std::string& file) {
-  check<UsageError>(model.reads_tokens(), "--arch ", model.arch(), ": reads graphs, and ", file,
-                    " holds texts; convert makes a graphs file of molecules or tables");
+  check<UsageError>(model.reads_tokens(), "--arch ", model.arch(), ": reads ", models::what_it_reads(model), ", and ",
+                    file, " holds texts; ",
+                    model.as<models::GraphConfig>() != nullptr ? "convert makes a graphs file of molecules or tables"
+                                                               : "--tasks names problems");
 }
 
 void fit_texts(models::ModelConfig& model, const text::Tokenizer& target, const text::Tokenizer* source,

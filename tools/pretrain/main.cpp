@@ -12,10 +12,11 @@ using namespace heddle;
 namespace {
 
 const cli::About about{.name = "pretrain",
-                       .summary = "Trains a model on token files, text, pairs of texts or graphs, from scratch.",
+                       .summary = "Trains a model on token files, text, pairs of texts, graphs or problems, from scratch.",
                        .synopsis = {"--train TOKENS [--valid TOKENS|N%] -o MODEL [options]",
                                     "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
-                                    "--train PAIRS|GRAPHS --arch NAME [--valid FILE|N%] -o MODEL [options]",
+                                    "--train PAIRS|GRAPHS --arch NAME -o MODEL [options]",
+                                    "--tasks FAMILY --arch RULE -o MODEL [options]",
                                     "--dry-run [--preset NAME] [options]"},
                        .operands = {},
                        .topics = {{"variants", variants_help}}};

@@ -64,8 +64,8 @@ void Pretraining::add_inputs(formats::Provenance& provenance) const {
 
 void Pretraining::fit(models::ModelConfig& model) const {
   if (corpus_) return corpus_->fit(model);
-  check<UsageError>(model.reads_tokens(), "--arch ", model.arch(),
-                    ": reads graphs, which say what the model is; a dry run needs --train GRAPHS");
+  check<UsageError>(model.reads_tokens(), "--arch ", model.arch(), ": reads ", models::what_it_reads(model),
+                    "; a dry run needs ", model.as<models::GraphConfig>() != nullptr ? "--train GRAPHS" : "--tasks");
   const Index vocab = model.tokens().vocab_size;
   check<UsageError>(vocab > 0, "a dry run without --train needs --vocab-size");
   check<DataError>(!valid_ || valid_->vocab_size() <= vocab, options_.valid, ": a vocabulary of ",

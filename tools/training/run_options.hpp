@@ -42,7 +42,7 @@ struct LearningOptions {
   LearningOptions() { training.learning_rate = training::automatic_rate; }
 
   bool has_average = true;  // whether there is an option for a moving average of the weights
-  std::string objective_help = "what to predict; by default the first that fits the model and --train";
+  std::string objective_help = "what to predict; default: what fits the model and --train";
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

@@ -6,6 +6,7 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/printable.hpp"
+#include "libcore/models/architecture.hpp"
 #include "libcore/models/presets.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/inspect/answer.hpp"
@@ -135,8 +136,9 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
 
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,
                      bool measure) {
-  check<DataError>(config.reads_tokens(), name, ": reads graphs, and what is counted are models of texts; ",
-                   "a --dry-run of finetune or pretrain says what a run on graphs takes");
+  check<DataError>(
+      config.reads_tokens(), name, ": reads ", models::what_it_reads(config),
+      ", and what is counted are models of texts; a --dry-run of finetune or pretrain says what a run takes");
   if (config.tokens().vocab_size == 0) config.tokens().vocab_size = 256;
   CostReport report{name, config.arch(), {}, {}};
   try {

@@ -12,6 +12,7 @@
 #include "formats/heddle/task_file.hpp"
 #include "formats/heddle/token_file.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/models/architecture.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/cli/kind_choice.hpp"
 #include "tools/cli/progress.hpp"
@@ -126,8 +127,9 @@ Score score_of_graphs(const std::string& path, const EvaluateOptions& options, c
   const std::string model_path = arguments.operand("MODEL");
   refuse({"base", "sequence_length", "memory"}, arguments, ": is for texts, and " + path + " holds graphs");
   const formats::ModelFile file(model_path);
-  check<DataError>(!file.config<models::ModelConfig>().reads_tokens(), model_path, ": reads texts, and ", path,
-                   " holds graphs");
+  const auto config = file.config<models::ModelConfig>();
+  check<DataError>(config.as<models::GraphConfig>() != nullptr, model_path, ": reads ", models::what_it_reads(config),
+                   ", and ", path, " holds graphs");
   const std::unique_ptr<const models::Model> model = formats::load_weights(file);
   const formats::GraphsFile graphs(path);
   return score_of({*model, {.graphs = &graphs}}, options, arguments);
