@@ -332,6 +332,7 @@ class TablesReader {
   }
 
   void read_pairs(const TableLabels& labels) {
+    check<DataError>(pairs_->size() > 0, pairs_->table().file(), ": has no rows below the names of its columns");
     const EndColumns table = ends_in(*pairs_, "pair");
     const std::optional<Index> split = pairs_->table().find("split");
     const bool has_sides = split && targets_.level == data::GraphLevel::pair;

@@ -4,6 +4,7 @@
 
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/data/held_out.hpp"
 
 namespace heddle::data {
 
@@ -56,6 +57,20 @@ GraphsOf::GraphsOf(const GraphSource& source, std::vector<Index> graphs) : sourc
     check<DataError>(graph >= 0 && graph < source.size(), source.name(), ": has no graph ", graph + 1, ", only ",
                      source.size());
   }
+}
+
+std::vector<NodePair> ends_of_items(const Graph& graph, GraphLevel level) {
+  if (level == GraphLevel::pair) return graph.pairs;
+  std::vector<NodePair> ends;
+  if (level != GraphLevel::edge) return ends;
+  for (const ListedEdge& edge : listed_edges(graph)) ends.push_back({edge.source, edge.target});
+  return ends;
+}
+
+std::uint64_t key_of_ends(const NodePair& ends, bool is_directed) {
+  const bool swaps = !is_directed && ends.source > ends.target;
+  const Index low = swaps ? ends.target : ends.source, high = swaps ? ends.source : ends.target;
+  return ContentKey().add(static_cast<std::uint64_t>(low)).add(static_cast<std::uint64_t>(high)).value();
 }
 
 Index nodes_in(const GraphSource& graphs) {

@@ -62,6 +62,11 @@ class GraphsOf : public GraphSource {
   std::vector<Index> graphs_;
 };
 
+// The nodes of each edge or pair, in order; none where the level is another one.
+std::vector<NodePair> ends_of_items(const Graph& graph, GraphLevel level);
+// The same for all items that join the same nodes, in either order where there are no directions.
+std::uint64_t key_of_ends(const NodePair& ends, bool is_directed);
+
 // The nodes of all graphs.
 Index nodes_in(const GraphSource& graphs);
 

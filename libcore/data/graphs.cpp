@@ -119,10 +119,14 @@ bool same_record(const GraphRecord& a, const GraphRecord& b) {
 
 Index items_of(const Graph& graph, GraphLevel level) {
   switch (level) {
-    case GraphLevel::graph: return 1;
-    case GraphLevel::node: return graph.nodes;
-    case GraphLevel::edge: return graph.edges();
-    case GraphLevel::pair: return static_cast<Index>(graph.pairs.size());
+    case GraphLevel::graph:
+      return 1;
+    case GraphLevel::node:
+      return graph.nodes;
+    case GraphLevel::edge:
+      return graph.edges();
+    case GraphLevel::pair:
+      return static_cast<Index>(graph.pairs.size());
   }
   return 0;
 }
@@ -179,8 +183,8 @@ SchemaMap::SchemaMap(const GraphSchema& from, const GraphSchema& to, const std::
     return a.categories == b.categories && std::ranges::equal(a.numbers, b.numbers, names_are_same);
   };
   check<DataError>(from.is_directed == to.is_directed, place, ": its edges are ", from.is_directed ? "" : "not ",
-                   "directed, and those of the model's graphs are", to.is_directed ? "" : " not", "; make the file ",
-                   to.is_directed ? "with" : "without", " `directed`");
+                   "directed, and those of the model's graphs are", to.is_directed ? "" : " not",
+                   "; convert makes the file ", to.is_directed ? "with" : "without", " `directed`");
   is_identity_ = same(from.nodes, to.nodes) && same(from.edges, to.edges);
 }
 

@@ -24,7 +24,6 @@ struct RuleConfig : CommonConfig {
             self.precision);
     visitor(Field("learned_on", "the problems on which it was trained"), self.learned_on);
     visitor(Field("horizon", "steps of these problems; 0: none yet").range(0), self.horizon);
-    CommonConfig::visit(self, visitor);
   }
 };
 

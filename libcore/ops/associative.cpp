@@ -10,6 +10,7 @@ namespace heddle::ops {
 namespace {
 
 constexpr Index rows_per_task = 16;
+constexpr Real least_norm = Real(1e-30);
 
 void check_matrix(const Tensor& x, const char* what) {
   check<ShapeError>(x.rank() == 2 && x.is_contiguous(), what, " of shape ", x.shape(), ", which is no matrix");
@@ -133,8 +134,11 @@ Variable recall(const Variable& memory, const Variable& features) {
       const Real* const from = memory.value().data() + (row * shape.features + f) * columns;
       for (Index j = 0; j < columns; ++j) sums[static_cast<std::size_t>(j)] += phi * from[j];
     }
-    norms[row] = sums.back();
-    for (Index j = 0; j < shape.width; ++j) y[row * shape.width + j] = sums[static_cast<std::size_t>(j)] / sums.back();
+    const bool is_empty = !(sums.back() > least_norm);
+    norms[row] = is_empty ? Real(0) : sums.back();
+    for (Index j = 0; j < shape.width; ++j) {
+      y[row * shape.width + j] = is_empty ? Real(0) : sums[static_cast<std::size_t>(j)] / sums.back();
+    }
   });
   // With s = phi . M: dM_fj = phi_f dy_j / s_last, dM_f,last = -phi_f (dy . y) / s_last, dphi_f = (dy . M_f - (dy . y)
   // M_f,last) / s_last.
@@ -145,16 +149,20 @@ Variable recall(const Variable& memory, const Variable& features) {
                   const GradientTarget feature_target = to_features ? to_features->target() : GradientTarget{};
                   const Index width = shape.width, inner = shape.width + 1;
                   for_rows(shape.rows, [&](Index row) {
+                    const bool is_empty = norms[row] == 0;
+                    const Real factor = is_empty ? Real(0) : 1 / norms[row];
                     Real along = 0;
                     for (Index j = 0; j < width; ++j) along += dy[row * width + j] * y[row * width + j];
                     for (Index f = 0; f < shape.features; ++f) {
                       const Index i = row * shape.features + f;
                       Real sum = -along * of_memory[i * inner + width];
                       for (Index j = 0; j < width; ++j) sum += dy[row * width + j] * of_memory[i * inner + j];
-                      if (to_features) put(sum / norms[row], feature_target.add, feature_target.tensor[i]);
+                      if (to_features)
+                        put(is_empty ? Real(0) : sum * factor, feature_target.add, feature_target.tensor[i]);
                       for (Index j = 0; to_memory && j < inner; ++j) {
                         const Real slope = j < width ? dy[row * width + j] : -along;
-                        put(phi[i] * slope / norms[row], memory_target.add, memory_target.tensor[i * inner + j]);
+                        put(is_empty ? Real(0) : phi[i] * slope * factor, memory_target.add,
+                            memory_target.tensor[i * inner + j]);
                       }
                     }
                   });

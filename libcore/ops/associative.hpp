@@ -16,7 +16,8 @@ Variable hyperbolic_features(const Variable& x, const Tensor& vectors);
 // [rows, features, width + 1].  Throws ShapeError.
 Variable associate(const Variable& memory, const Variable& features, const Variable& values, Real keep);
 
-// y_j = phi . M_j / phi . M_last: of features that are positive, a mean of the values. Shapes: as above -> [rows,
+// y_j = phi . M_j / phi . M_last: of features that are positive, a mean of the values; zeros, without a
+// gradient, where phi . M_last is less than 1e-30. Shapes: as above -> [rows,
 // width].  Throws ShapeError.
 Variable recall(const Variable& memory, const Variable& features);
 

@@ -22,7 +22,10 @@ struct Wsd final : ScheduleSettings {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     ScheduleSettings::visit(self, visitor);
-    visitor(Field("decay", "the part of the steps in which the rate falls").above(0, 1).takes("X").changeable(),
+    visitor(Field("decay", "the part of the steps after the warm-up in which the rate falls")
+                .above(0, 1)
+                .takes("X")
+                .changeable(),
             self.decay);
     visitor(
         Field("final", "learning rate at the last step, as a fraction of the peak").range(0, 1).takes("X").changeable(),

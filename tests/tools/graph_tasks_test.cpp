@@ -256,12 +256,35 @@ TEST_CASE("graphs: pairs with labels and sides come from a table") {
   CHECK(parse_json(test.out)["accuracy"].get<double>() > 0.95);
   CHECK(parse_json(test.out)["examples"] == 26);  // 13 pairs of each step begin at a multiple of three
 
+  // A pair that is listed twice, either way round, is on one side, and both sides have both classes.
+  std::string twice = "source,target,alike\n";
+  for (Index i = 0; i + 2 < 40; ++i) {
+    for (const Index step : {1, 2}) {
+      const std::string a = "n" + std::to_string(i), b = "n" + std::to_string(i + step),
+                        label = step == 2 ? ",yes\n" : ",no\n";
+      twice += a + "," + b + label + b + "," + a + label;
+    }
+  }
+  write_file(corpus.path("twice.csv"), twice);
+  corpus.must(tables + "twice.csv -o twice.h5");
+  const Outcome held = corpus.must(
+      "finetune --arch gat:layers=1,width=8,heads=2 --train twice.h5 --valid 30% --epochs "
+      "1 -o held.h5");
+  const std::size_t count = held.err.find(" pairs of 2 classes in 1 graph");
+  REQUIRE(count != held.err.npos);
+  const std::size_t before = held.err.rfind(' ', count - 1);
+  CHECK(std::stol(held.err.substr(before + 1)) % 2 == 0);
+
   write_file(corpus.path("dangling.csv"), "source,target,alike\nn1,n40,yes\n");
   corpus.refused(tables + "dangling.csv -o no.h5", 1, "dangling.csv:2: the pair is dangling: there is no node 'n40'");
   write_file(corpus.path("sides.csv"), "source,target,split\nn1,n2,test\n");
   corpus.refused("convert --nodes nodes.csv --edges none.csv --pairs sides.csv -o no.h5", 1,
                  "sides.csv:1: has a column 'split', but the labels are not those of pairs");
   corpus.refused(tables + "pairs.csv --hide-edges 10 -o no.h5", 2, "--hide-edges");
+  corpus.refused("convert --nodes nodes.csv --edges edges.csv --pairs none.csv -o no.h5", 1,
+                 "none.csv: has no rows below the names of its columns");
+  corpus.refused("convert --nodes nodes.csv --edges none.csv --hide-edges 10 -o no.h5", 1,
+                 "too few edges to hide 10 % of them");
   corpus.refused("convert --nodes nodes.csv --edges none.csv --hide-edges 101 -o no.h5", 2, "--hide-edges");
   CHECK_FALSE(std::filesystem::exists(corpus.path("no.h5")));
 }

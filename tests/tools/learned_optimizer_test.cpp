@@ -73,6 +73,9 @@ TEST_CASE("learned optimizers: files and options of the wrong kind are refused i
   write_file(corpus.path("numbers.csv"), "a,name,b\n1,x,2\n2,y,3\n4,z,5\n");
   write_file(corpus.path("labelled.csv"), "text,label\na b,x\nc d,y\n");
   corpus.must("pretrain -q --arch lstm-rule:width=4 --tasks mlp:table=numbers.csv,hidden=3 --steps 2 -o mlp.h5");
+  write_file(corpus.path("gaps.csv"), "a,b\n1,2\n2,\n3,4\n");
+  corpus.refused("pretrain --arch lstm-rule --tasks mlp:table=numbers.csv --steps 2 -o numbers.csv", 2, "numbers.csv");
+  CHECK(read_file(corpus.path("numbers.csv")).starts_with("a,name,b\n"));
   const std::string small = "pretrain --train train.h5 --layers 1 --width 16 --steps 2 -o no.h5 ";
   for (const Refusal& refusal : std::vector<Refusal>{
            {small + "--optimizer learned:file=decoder.h5", "decoder.h5", 1},
@@ -82,6 +85,9 @@ TEST_CASE("learned optimizers: files and options of the wrong kind are refused i
            {"pretrain --tasks cubics --arch lstm-rule --steps 2 -o no.h5", "quadratics", 2},
            {"pretrain --tasks mlp --arch lstm-rule --steps 2 -o no.h5", "table", 2},
            {"pretrain --tasks mlp:table=none.csv --arch lstm-rule --steps 2 -o no.h5", "none.csv", 1},
+           {"pretrain --tasks mlp:table=gaps.csv --arch lstm-rule --steps 2 -o no.h5",
+            "gaps.csv:3: '' in the column 'b'", 1},
+           {"pretrain --tasks quadratics --arch lstm-rule --dropout 0.5 --steps 2 -o no.h5", "dropout", 2},
            {"pretrain --tasks mlp:table=words.csv --arch lstm-rule --steps 2 -o no.h5", "words.csv", 1},
            {"pretrain --tasks quadratics --arch lstm-rule --train train.h5 --steps 2 -o no.h5", "--train", 2},
            {"pretrain --arch lstm-rule --train train.h5 --steps 2 -o no.h5", "train.h5", 2},

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "libcore/data/folds.hpp"
+#include "libcore/data/graph_parts.hpp"
 #include "libcore/data/held_out.hpp"
 
 namespace heddle {
@@ -93,20 +94,10 @@ void check_graph_parts(const std::vector<Index>& parts, const std::vector<Index>
   }
 }
 
-// The nodes of each edge or pair of the first graph; none where the labels are those of nodes.
-std::vector<data::NodePair> ends_of_items(const formats::GraphsFile& file) {
-  if (file.targets().level == data::GraphLevel::node) return {};
-  const data::Graph graph = file.graph(0);
-  if (file.targets().level == data::GraphLevel::pair) return graph.pairs;
-  std::vector<data::NodePair> ends;
-  for (const data::ListedEdge& edge : data::listed_edges(graph)) ends.push_back({edge.source, edge.target});
-  return ends;
-}
-
 // Those of the nodes, edges or pairs that have a label, whose numbers are `places`; copies of one have one key.
 std::vector<data::Unit> units_of_items(const formats::GraphsFile& file, bool by_class,
                                        std::vector<std::size_t>& places) {
-  const std::vector<data::NodePair> ends = ends_of_items(file);
+  const std::vector<data::NodePair> ends = data::ends_of_items(file.graph(0), file.targets().level);
   const std::vector<double> values = file.values(0);
   const std::size_t columns = file.targets().columns.size();
   std::vector<data::Unit> units;
@@ -114,13 +105,7 @@ std::vector<data::Unit> units_of_items(const formats::GraphsFile& file, bool by_
     const auto first = values.begin() + static_cast<std::ptrdiff_t>(item * columns);
     const auto is_known = [](double value) { return !std::isnan(value); };
     if (std::none_of(first, first + static_cast<std::ptrdiff_t>(columns), is_known)) continue;
-    std::uint64_t key = item;
-    if (!ends.empty()) {
-      const auto [source, target] = ends[item];
-      const bool swaps = !file.schema().is_directed && source > target;
-      const Index low = swaps ? target : source, high = swaps ? source : target;
-      key = data::ContentKey().add(static_cast<std::uint64_t>(low)).add(static_cast<std::uint64_t>(high)).value();
-    }
+    const std::uint64_t key = ends.empty() ? item : data::key_of_ends(ends[item], file.schema().is_directed);
     units.push_back({.key = key, .label = by_class ? static_cast<Index>(*first) + 1 : 0});
     places.push_back(item);
   }

@@ -14,8 +14,8 @@
 #include "formats/graphs/tu_folder.hpp"
 #include "formats/heddle/graphs_file.hpp"
 #include "formats/labelled/named_table.hpp"
-#include "libcore/data/hidden_edges.hpp"
 #include "libcore/base/values.hpp"
+#include "libcore/data/hidden_edges.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/convert/graph_split.hpp"
@@ -98,6 +98,7 @@ class GraphsOfCommand {
     const bool hides = options_.hide_edges > 0;
     GraphsFileWriter writer(path, source.schema(), hides ? data::hidden_edge_targets() : source.targets());
     Oddities oddities;
+    std::size_t asked = 0;
     for (Index i = 0; i < source.size(); ++i) {
       data::GraphRecord record = source.record(i);
       if (hides) {
@@ -105,8 +106,10 @@ class GraphsOfCommand {
                          static_cast<std::uint64_t>(arguments_.common().seed), i);
       }
       oddities.see(record.graph);
+      asked += record.graph.pairs.size();
       writer.append(record);
     }
+    check<DataError>(!hides || asked > 0, name(), ": has too few edges to hide ", options_.hide_edges, " % of them");
     writer.commit(provenance_);
     oddities.report(name(), false, arguments_);
   }

@@ -11,15 +11,15 @@ using namespace heddle;
 
 namespace {
 
-const cli::About about{.name = "pretrain",
-                       .summary = "Trains a model on token files, text, pairs of texts, graphs or problems, from scratch.",
-                       .synopsis = {"--train TOKENS [--valid TOKENS|N%] -o MODEL [options]",
-                                    "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
-                                    "--train PAIRS|GRAPHS --arch NAME -o MODEL [options]",
-                                    "--tasks FAMILY --arch RULE -o MODEL [options]",
-                                    "--dry-run [--preset NAME] [options]"},
-                       .operands = {},
-                       .topics = {{"variants", variants_help}}};
+const cli::About about{
+    .name = "pretrain",
+    .summary = "Trains a model on token files, text, pairs, graphs or problems, from scratch.",
+    .synopsis = {"--train TOKENS [--valid TOKENS|N%] -o MODEL [options]",
+                 "--train TEXT -t TOKENIZER [--valid TEXT|N%] -o MODEL [options]",
+                 "--train PAIRS|GRAPHS --arch NAME -o MODEL [options]", "--tasks FAMILY --arch RULE -o MODEL [options]",
+                 "--dry-run [--preset NAME] [options]"},
+    .operands = {},
+    .topics = {{"variants", variants_help}}};
 
 // For --print-config: the kinds with all their settings.
 void show(PretrainOptions& options, const cli::Arguments& arguments) {
@@ -42,10 +42,12 @@ int main(int argc, char** argv) {
     check<UsageError>(
         options.dry_run || !options.train.empty() || options.tasks.is_given(),
         "--train names the token file to train on, made with tokenize -t tokenizer.h5 -o tokens.h5 text.txt; "
-        "or, with -t tokenizer.h5, the text itself");
+        "or, with -t tokenizer.h5, the text itself; update rules need --tasks");
     if (options.valid.empty() && !options.tasks.is_given()) refuse_evaluation(arguments, "--valid");
     take_seed(options.control, options.output, arguments);
-    return train(options, pretraining_defaults(arguments), {options.train, {options.tokenizer}}, arguments,
+    const std::string table =
+        options.tasks.is_given() ? options.tasks.resolved(data::ProblemChoice(), "tasks")->table_file() : "";
+    return train(options, pretraining_defaults(arguments), {options.train, {options.tokenizer, table}}, arguments,
                  [&] { return std::make_unique<Pretraining>(options, arguments); });
   });
 }

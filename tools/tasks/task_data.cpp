@@ -6,6 +6,7 @@
 #include "formats/heddle/file.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/data/folds.hpp"
+#include "libcore/data/graph_parts.hpp"
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 #include "tools/tasks/graph_data.hpp"
@@ -165,14 +166,59 @@ TaskData joined(const std::vector<TaskData>& files) {
   return all;
 }
 
+namespace {
+
+// Other nodes of a graph are other examples; other labels of it are not, nor is an edge or pair the other way round.
+void add_units_of_graphs(const TaskData& data, std::vector<data::Unit>& units) {
+  const std::vector<Index> numbers = graph_numbers(data);
+  Index known = -1;  // the parts of a graph follow one another
+  std::uint64_t of_graph = 0;
+  std::vector<data::NodePair> ends;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] != known) {
+      const data::GraphRecord record = data.graphs->record(numbers[i]);
+      of_graph = data::key_of(record);
+      ends = data::ends_of_items(record.graph, data.level);
+    }
+    known = numbers[i];
+    if (!data.columns.empty() || data.sentences.empty()) {
+      units.push_back({.key = of_graph});
+      continue;
+    }
+    data::ContentKey key;
+    key.add(of_graph);
+    for (const Index part : data.sentences[i].parts) {
+      const auto at = static_cast<std::size_t>(part);
+      key.add(ends.empty() ? static_cast<std::uint64_t>(part)
+                           : data::key_of_ends(ends[at], data.graphs->schema().is_directed));
+    }
+    units.push_back({.key = key.value()});
+  }
+}
+
+// The class of each example that has one: of a text, or of a part of a single graph. None for others.
+std::vector<Index> classes_of(const TaskData& data) {
+  if (data.sentences.empty()) return gold_labels(data, labels_in(data, Task::classify));
+  const data::LabelSet labels = labels_in(data, Task::label);
+  std::vector<Index> classes;
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    if (data.graphs == nullptr || sentence.tags.size() != 1) return {};
+    classes.push_back(labels.find(sentence.tags.front()).value_or(0));
+  }
+  return classes;
+}
+
+}  // namespace
+
 TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   if (fold.folds == 0) return data;
   if (is_one_graph(data)) return with_parts_together(part_of(with_parts_apart(data), fold, side));
   check<UsageError>(fold.fold <= fold.folds, "--fold ", fold.fold, ": there are ", fold.folds, " folds");
   // Only classes are stratified; sentences, numbers and questions are distributed in order.
   std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
-  const data::LabelSet labels = labels_in(data, Task::classify);
-  if (!data.texts.empty() && labels.size() <= data.size() / fold.folds) kinds = gold_labels(data, labels);
+  const data::LabelSet labels = labels_in(data, data.sentences.empty() ? Task::classify : Task::label);
+  const bool are_classes = data.questions.empty() && !classes_of(data).empty();
+  if (are_classes && labels.size() <= data.size() / fold.folds) kinds = classes_of(data);
   const std::vector<Index> folds = data::stratified_folds(kinds, fold.folds, fold.seed);
   const std::vector<Index> places =
       side == Side::inside ? data::inside_part(folds, fold.fold - 1) : data::outside_part(folds, fold.fold - 1);
@@ -182,19 +228,7 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
 std::vector<data::Unit> units_of(const TaskData& data) {
   std::vector<data::Unit> units;
   if (data.graphs != nullptr) {
-    Index known = -1;  // the parts of a graph follow one another
-    for (const Index number : graph_numbers(data)) {
-      const std::uint64_t key = number == known ? units.back().key : data::key_of(data.graphs->record(number));
-      units.push_back({.key = key});
-      known = number;
-    }
-    // Other nodes of a graph are other examples; other labels of it are not.
-    for (std::size_t i = 0; data.columns.empty() && i < data.sentences.size(); ++i) {
-      data::ContentKey key;
-      key.add(units[i].key);
-      for (const Index part : data.sentences[i].parts) key.add(static_cast<std::uint64_t>(part));
-      units[i].key = key.value();
-    }
+    add_units_of_graphs(data, units);
     return units;
   }
   for (const data::LabelledText& example : data.texts) {
@@ -241,10 +275,10 @@ HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fracti
   }
   const TaskData all = joined(files);
   std::vector<data::Unit> units = units_of(all);
-  const data::LabelSet labels = answered_by(task) == Answered::parts ? data::LabelSet() : labels_in(all, task);
+  const std::vector<Index> classes = has_classes(task) ? classes_of(all) : std::vector<Index>();
+  const data::LabelSet labels = classes.empty() ? data::LabelSet() : labels_in(all, task);
   const double expected = static_cast<double>(all.size()) * static_cast<double>(fraction.millionths) / 1e6;
   if (labels.size() > 0 && static_cast<double>(labels.size()) <= expected) {
-    const std::vector<Index> classes = gold_labels(all, labels);
     for (std::size_t i = 0; i < units.size(); ++i) units[i].label = classes[i];
   }
   const std::vector<bool> is_valid = data::held_out(units, fraction);

@@ -18,17 +18,24 @@ data::ProblemTable read_numbers(const std::string& path, const cli::Arguments& a
   std::vector<std::vector<double>> columns(table.columns().size());
   std::vector<bool> are_numbers(columns.size(), true);
   formats::BadRecords bad(path, formats::BadRecordRule::error);
-  table.for_each_row(bad, [&](const std::vector<std::string>& fields, Index) {
+  table.for_each_row(bad, [&](const std::vector<std::string>& fields, Index line) {
     for (std::size_t i = 0; i < fields.size(); ++i) {
       const std::optional<double> number = formats::number_in(fields[i]);
-      are_numbers[i] = are_numbers[i] && number.has_value();
+      if (columns[i].empty()) are_numbers[i] = number.has_value();
+      check<DataError>(!are_numbers[i] || number, path, ":", line, ": '", fields[i], "' in the column '",
+                       table.columns()[i], "', which has numbers, is none");
       columns[i].push_back(number.value_or(0));
     }
   });
   bad.check();
+  std::vector<std::string> names = table.columns();
   for (std::size_t i = columns.size(); i-- > 0;) {
-    if (!are_numbers[i]) columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
+    if (are_numbers[i]) continue;
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
+    names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
   }
+  if (!names.empty())
+    arguments.say(concatenate(path, ": the column '", names.back(), "' is learned from ", names.size() - 1, " others"));
   const std::size_t rows = columns.empty() ? 0 : columns.front().size();
   data::ProblemTable numbers{path, static_cast<Index>(columns.size()), std::vector<float>(rows * columns.size())};
   for (std::size_t c = 0; c < columns.size(); ++c) {

@@ -6,6 +6,7 @@
 
 #include "libcore/ops/random_features.hpp"
 #include "support/gradient_check.hpp"
+#include "support/weighted_sum.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
@@ -78,6 +79,16 @@ TEST_CASE("associative memory: step by step it is causal linear attention whose 
     }
     CHECK(apart < by_precision(1e-12, 1e-5));
   }
+}
+
+TEST_CASE("associative memory: where features vanish there is nothing to recall, and no gradient") {
+  const Variable memory = leaf(positive_tensor({2, 5, 3}, 3)), features = leaf(Tensor({2, 5}, 0));
+  Recording recording;
+  const Variable found = ops::recall(memory, features);
+  recording.backward(weighted_sum(found));
+  CHECK(difference(found.value(), Tensor({2, 2}, 0)) == 0);
+  CHECK(difference(memory.gradient()->tensor(), Tensor({2, 5, 3}, 0)) == 0);
+  CHECK(difference(features.gradient()->tensor(), Tensor({2, 5}, 0)) == 0);
 }
 
 TEST_CASE("associative memory: shapes that do not fit are refused") {
