@@ -209,7 +209,7 @@ TEST_CASE("graphs: whether an edge joins two nodes is learned from hidden edges,
   CHECK(corpus.evaluated("classify m.h5 links/train.h5 --folds 3 --fold 2")["roc_auc"].get<double>() > 0.95);
 
   write_file(corpus.path("asked.csv"), "source,target,why\nn39,n1,alike\nn4,n7,apart\nn7,n4,again\n");
-  corpus.must(tables + "--pairs asked.csv -o asked.h5");
+  corpus.must(tables + "--node-pairs asked.csv -o asked.h5");
   std::vector<std::string> answers = lines_of(corpus.must("classify m.h5 asked.h5").out);
   REQUIRE(answers.size() >= 3);
   for (std::string& answer : answers) answer.resize(answer.rfind('\t') == answer.npos ? 0 : answer.rfind('\t'));
@@ -227,7 +227,7 @@ TEST_CASE("graphs: whether an edge joins two nodes is learned from hidden edges,
   CHECK(corpus.evaluated("classify held.h5 links/test.h5")["accuracy"].get<double>() > 0.9);
   corpus.must(tables + "-o plain.h5");
   corpus.refused("classify m.h5 plain.h5", 1, "plain.h5: has no pairs of nodes, which the model answers");
-  corpus.must(tables + "--pairs asked.csv --directed -o directed.h5");
+  corpus.must(tables + "--node-pairs asked.csv --directed -o directed.h5");
   corpus.refused("classify m.h5 directed.h5", 1, "its edges are directed, and those of the model's graphs are not");
 }
 
@@ -247,7 +247,7 @@ TEST_CASE("graphs: pairs with labels and sides come from a table") {
   }
   write_file(corpus.path("pairs.csv"), pairs);
   write_file(corpus.path("none.csv"), "source,target\n");
-  const std::string tables = "convert -q --nodes nodes.csv --edges none.csv --label-column alike --pairs ";
+  const std::string tables = "convert -q --nodes nodes.csv --edges none.csv --label-column alike --node-pairs ";
   corpus.must(tables + "pairs.csv -o p.h5");
   corpus.must(
       "finetune -q --arch gat:layers=1,width=16,heads=2 --train p.h5 --valid p.h5 --epochs 60 "
@@ -278,10 +278,10 @@ TEST_CASE("graphs: pairs with labels and sides come from a table") {
   write_file(corpus.path("dangling.csv"), "source,target,alike\nn1,n40,yes\n");
   corpus.refused(tables + "dangling.csv -o no.h5", 1, "dangling.csv:2: the pair is dangling: there is no node 'n40'");
   write_file(corpus.path("sides.csv"), "source,target,split\nn1,n2,test\n");
-  corpus.refused("convert --nodes nodes.csv --edges none.csv --pairs sides.csv -o no.h5", 1,
+  corpus.refused("convert --nodes nodes.csv --edges none.csv --node-pairs sides.csv -o no.h5", 1,
                  "sides.csv:1: has a column 'split', but the labels are not those of pairs");
   corpus.refused(tables + "pairs.csv --hide-edges 10 -o no.h5", 2, "--hide-edges");
-  corpus.refused("convert --nodes nodes.csv --edges edges.csv --pairs none.csv -o no.h5", 1,
+  corpus.refused("convert --nodes nodes.csv --edges edges.csv --node-pairs none.csv -o no.h5", 1,
                  "none.csv: has no rows below the names of its columns");
   corpus.refused("convert --nodes nodes.csv --edges none.csv --hide-edges 10 -o no.h5", 1,
                  "too few edges to hide 10 % of them");

@@ -24,10 +24,10 @@ struct Walk {
 };
 
 // Inputs and outputs; how long a run goes on, what it reports, keeps and selects; what ends the others' part.
-const std::set<std::string> control{
-    "--train",       "--valid",     "--output",  "--log",      "--dry-run", "--json",    "--eval-every",
-    "--eval-tokens", "--log-every", "--select",  "--patience", "--resume",  "--restart", "--checkpoint-every",
-    "--keep",        "--max-time",  "--on-usr1", "--metric",   "--steps"};
+const std::set<std::string> control{"--train",   "--tasks",    "--valid",      "--output",      "--log",
+                                    "--dry-run", "--json",     "--eval-every", "--eval-tokens", "--log-every",
+                                    "--select",  "--patience", "--resume",     "--restart",     "--checkpoint-every",
+                                    "--keep",    "--max-time", "--on-usr1",    "--metric",      "--steps"};
 
 std::set<std::string> with(std::set<std::string> some, const std::set<std::string>& more) {
   some.insert(more.begin(), more.end());

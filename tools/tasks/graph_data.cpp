@@ -214,7 +214,7 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
                       to_text(level), "s");
   }
   check<DataError>(level != data::GraphLevel::pair || file->pairs() > 0, path,
-                   ": has no pairs of nodes, which the model answers; make it with convert --pairs");
+                   ": has no pairs of nodes, which the model answers; make it with convert --node-pairs");
   TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file, .level = level};
   if (has_gold && file->has_sides()) data.side = input.side;
   data.columns = input.columns;
