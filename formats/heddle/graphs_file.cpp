@@ -49,7 +49,6 @@ std::optional<hdf5::Dataset> open_list(const hdf5::Group& root, const char* name
   return root.has(name) ? std::optional(expect_dataset(root, name, dtype, rows)) : std::nullopt;
 }
 
-
 }  // namespace
 
 // Not in the namespace without a name, so that Columns may have members of it where sources are compiled in groups.
@@ -106,9 +105,9 @@ struct GraphsFile::Columns {
                          items(targets.level, graphs, all_nodes, all_edges),
                          static_cast<Index>(targets.columns.size()))),
         lines(open_list(root, "lines", hdf5::DType::int64, graphs)),
-        sides(open_list(root, "sides", hdf5::DType::int8,
-                        has_sides_of_items(targets.level) ? items(targets.level, graphs, all_nodes, all_edges)
-                                                          : graphs)),
+        sides(
+            open_list(root, "sides", hdf5::DType::int8,
+                      has_sides_of_items(targets.level) ? items(targets.level, graphs, all_nodes, all_edges) : graphs)),
         names(root.has("nodes") ? open_lists<std::int8_t>(root.group("nodes"), "names", graphs) : std::nullopt),
         ids(open_lists<std::int8_t>(root, "ids", graphs)),
         groups(open_lists<std::int8_t>(root, "groups", graphs)),
@@ -119,10 +118,14 @@ struct GraphsFile::Columns {
   // Of all graphs.
   Index items(data::GraphLevel level, Index graphs, Index all_nodes, Index all_edges) const {
     switch (level) {
-      case data::GraphLevel::graph: return graphs;
-      case data::GraphLevel::node: return all_nodes;
-      case data::GraphLevel::edge: return all_edges;
-      case data::GraphLevel::pair: return pairs ? pairs->values().size() / 2 : 0;
+      case data::GraphLevel::graph:
+        return graphs;
+      case data::GraphLevel::node:
+        return all_nodes;
+      case data::GraphLevel::edge:
+        return all_edges;
+      case data::GraphLevel::pair:
+        return pairs ? pairs->values().size() / 2 : 0;
     }
     return 0;
   }
@@ -224,10 +227,14 @@ std::vector<data::NodePair> GraphsFile::pairs(Index number) const {
 
 GraphsFile::Range GraphsFile::items_of(Index number) const {
   switch (targets_.level) {
-    case data::GraphLevel::graph: return {number, number + 1};
-    case data::GraphLevel::node: return nodes_of(number);
-    case data::GraphLevel::edge: return edges_of(number);
-    case data::GraphLevel::pair: return pairs_of(number);
+    case data::GraphLevel::graph:
+      return {number, number + 1};
+    case data::GraphLevel::node:
+      return nodes_of(number);
+    case data::GraphLevel::edge:
+      return edges_of(number);
+    case data::GraphLevel::pair:
+      return pairs_of(number);
   }
   return {0, 0};
 }

@@ -71,11 +71,10 @@ enum class SplitSide : std::uint8_t { none, train, valid, test };
 
 template <>
 struct heddle::Names<heddle::data::GraphLevel> {
-  static constexpr std::pair<data::GraphLevel, std::string_view> list[] = {
-      {data::GraphLevel::graph, "graph"},
-      {data::GraphLevel::node, "node"},
-      {data::GraphLevel::edge, "edge"},
-      {data::GraphLevel::pair, "pair"}};
+  static constexpr std::pair<data::GraphLevel, std::string_view> list[] = {{data::GraphLevel::graph, "graph"},
+                                                                           {data::GraphLevel::node, "node"},
+                                                                           {data::GraphLevel::edge, "edge"},
+                                                                           {data::GraphLevel::pair, "pair"}};
 };
 template <>
 struct heddle::Names<heddle::data::SplitSide> {

@@ -181,7 +181,7 @@ Variable TaskModel::part_logits(const data::GraphBatch& graphs, const std::vecto
   for (const Index position : positions) {
     const auto graph = static_cast<std::size_t>(position / longest);
     const Index node = graphs.starts[graph];  // the first one of its graph
-    const Index first = pairs_ ? graphs.pair_starts[graph]
+    const Index first = pairs_   ? graphs.pair_starts[graph]
                         : edges_ ? graphs.edges->rows[static_cast<std::size_t>(node)]
                                  : node;
     rows.push_back(first + position % longest);

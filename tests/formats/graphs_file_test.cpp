@@ -237,7 +237,8 @@ TEST_CASE("graphs file: pairs of nodes have labels and sides of their own") {
   CHECK(contains(message_of([&] { write_graphs(path, {last}, graph_schema(), targets); }), "2 labels for 3 items"));
   last.targets.push_back(1);
   last.sides.pop_back();
-  CHECK(contains(message_of([&] { write_graphs(path, {last}, graph_schema(), targets); }), "2 sides of a split, not 3"));
+  CHECK(
+      contains(message_of([&] { write_graphs(path, {last}, graph_schema(), targets); }), "2 sides of a split, not 3"));
 }
 
 TEST_CASE("graphs file: damage is refused by name") {

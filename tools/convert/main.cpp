@@ -143,8 +143,9 @@ void check_output(const ConvertOptions& options, const std::vector<std::string>&
   check<UsageError>(!options.output.empty(), "-o FILE is missing: the file to write");
   check<UsageError>(options.output != "-", "the result cannot go to standard output; name a file with -o");
   check<UsageError>(!inputs.empty() || !options.graphs.nodes.empty(), "MODEL is missing: what to convert");
-  cli::protect_inputs({options.base, options.graphs.nodes, options.graphs.edges, options.graphs.graphs, options.graphs.pairs},
-                      {options.output}, arguments);
+  cli::protect_inputs(
+      {options.base, options.graphs.nodes, options.graphs.edges, options.graphs.graphs, options.graphs.pairs},
+      {options.output}, arguments);
 }
 
 void convert(cli::Arguments& arguments) {

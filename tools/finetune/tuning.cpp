@@ -166,7 +166,8 @@ void Finetuning::settle_tuned_model(RunSpec& spec) const {
                    "; no task is for it");
   spec.model->dropout = dropout_of(*spec.tuning, spec.model);
   training::TrainingOptions& training = spec.training;
-  if (training.learning_rate == training::automatic_rate) training.learning_rate = spec.optimizer->usual_rate(suitable_rate(spec.model));
+  if (training.learning_rate == training::automatic_rate)
+    training.learning_rate = spec.optimizer->usual_rate(suitable_rate(spec.model));
   if (training.steps > 0 || training.epochs > 0) return;
   // Texts without labels are read four times, graphs as often as by a new model.
   if (has_own_head(spec.tuning->task)) training.epochs = 4;

@@ -118,8 +118,8 @@ std::string name_of_node(const data::GraphRecord& record, Index node) {
   return record.node_names.empty() ? std::to_string(node + 1) : record.node_names[static_cast<std::size_t>(node)];
 }
 
-// For people, what have answers: "7", or "7>12" of a directed edge or pair, "7-12" of another. An edge that is there both
-// ways is one.
+// For people, what have answers: "7", or "7>12" of a directed edge or pair, "7-12" of another. An edge that is there
+// both ways is one.
 struct NamedPart {
   Index number;
   std::string name;
@@ -140,7 +140,8 @@ std::vector<NamedPart> parts_of(const data::GraphRecord& record, data::GraphLeve
     }
   }
   if (level != data::GraphLevel::pair) return parts;
-  for (const data::NodePair& pair : graph.pairs) parts.push_back({static_cast<Index>(parts.size()), joined_names(pair)});
+  for (const data::NodePair& pair : graph.pairs)
+    parts.push_back({static_cast<Index>(parts.size()), joined_names(pair)});
   return parts;
 }
 

@@ -12,13 +12,13 @@
 namespace heddle {
 
 // What the labels of a graphs file let a model learn: a class or a number of each graph, a class of each node, edge or
-// pair, or of each of several labels. `column` names the labels, or several as A,B; "": all. Throws DataError where there is
-// none, and UsageError for a name that is none of them.
+// pair, or of each of several labels. `column` names the labels, or several as A,B; "": all. Throws DataError where
+// there is none, and UsageError for a name that is none of them.
 models::Task task_of_graphs(const std::string& path, const std::string& column);
 
 // The examples of a graphs file: texts, of which each is the parts of a graph as words, for models that count words, or
-// sentences, whose words are the nodes, edges or pairs. Examples whose label is not known are left out where gold labels are
-// needed. Throws DataError, and UsageError for a task, or a level, that the file has no labels for.
+// sentences, whose words are the nodes, edges or pairs. Examples whose label is not known are left out where gold
+// labels are needed. Throws DataError, and UsageError for a task, or a level, that the file has no labels for.
 TaskData read_graphs(const std::string& path, const TaskInput& input);
 
 // Makes the graphs of several files those of one source, for the examples of all files in order.

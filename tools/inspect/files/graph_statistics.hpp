@@ -23,8 +23,8 @@ struct CountRange {
 
 struct GraphStatistics {
   Index graphs = 0, nodes = 0, edges = 0, pairs = 0;  // edges without a direction count twice, once each way
-  CountRange sizes, degrees;               // nodes of a graph, edges into a node
-  Index isolated = 0;                      // nodes without an edge
+  CountRange sizes, degrees;                          // nodes of a graph, edges into a node
+  Index isolated = 0;                                 // nodes without an edge
   data::GraphSchema schema;
   data::GraphTargets targets;
   std::vector<TargetStatistics> known;  // of each column of the targets
