@@ -1,5 +1,6 @@
-// What users see in a terminal, as files in transcripts/: each is a session with the real executables in a folder with
-// SmallCorpus's files, and is compared line by line. A new black-box test that needs no arithmetic is a transcript.
+// What users see in a terminal, as files in transcripts/: each plays commands with the real executables in a folder
+// with SmallCorpus's files, and is compared line by line. A new black-box test that needs no arithmetic is a
+// transcript.
 //
 //     # a comment
 //     < name.csv              writes a file with the lines up to the next line that is ">"
@@ -106,7 +107,7 @@ TEST_CASE("transcripts: patterns") {
   CHECK_FALSE(matches("aa", "a…aa"));
 }
 
-TEST_CASE("transcripts: each session prints what it did when it was written down") {
+TEST_CASE("transcripts: each command prints what it did when it was written down") {
   std::vector<std::string> paths;
   for (const auto& entry : std::filesystem::directory_iterator(HEDDLE_TRANSCRIPTS))
     paths.push_back(entry.path().string());
