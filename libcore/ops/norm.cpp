@@ -104,6 +104,18 @@ void sum_parts(const Tensor& parts, const GradientTarget& target) {
   });
 }
 
+// Where the rows of a tensor begin, in elements from the first one.
+class RowPlaces {
+ public:
+  explicit RowPlaces(const Tensor& x) : x_(x), width_(x.shape()[-1]), is_contiguous_(x.is_contiguous()) {}
+  Index operator[](Index row) const { return is_contiguous_ ? row * width_ : row_offset(x_, row); }
+
+ private:
+  const Tensor& x_;
+  Index width_;
+  bool is_contiguous_;
+};
+
 struct Norm {
   bool centred;
   Real epsilon;
@@ -121,6 +133,7 @@ void propagate(const Saved& saved, const Tensor& dy, const Tensor& dx, Real beta
                const GradientTarget* dbias) {
   const Index width = saved.width, tasks = (saved.rows + rows_per_task - 1) / rows_per_task;
   const Tensor gains({tasks, width}), biases({tasks, width});
+  const RowPlaces rows_of_x(saved.x), rows_of_dy(dy), rows_of_dx(dx);
   saved.x.with_data([&]<class X>(const X* x) {
     X* const to = dx.data<X>();
     dy.with_data([&](const auto* gradients) {
@@ -130,9 +143,9 @@ void propagate(const Saved& saved, const Tensor& dy, const Tensor& dx, Real beta
         std::fill_n(gains_here, width, Real(0));
         std::fill_n(biases_here, width, Real(0));
         for (Index r = task * rows_per_task; r < std::min(saved.rows, (task + 1) * rows_per_task); ++r) {
-          row_backward(x + row_offset(saved.x, r), {saved.moments[2 * r], saved.moments[2 * r + 1]}, saved.gain.data(),
-                       gradients + row_offset(dy, r), saved.centred, beta, to + row_offset(dx, r),
-                       {gains_here, biases_here}, width);
+          row_backward(x + rows_of_x[r], {saved.moments[2 * r], saved.moments[2 * r + 1]}, saved.gain.data(),
+                       gradients + rows_of_dy[r], saved.centred, beta, to + rows_of_dx[r], {gains_here, biases_here},
+                       width);
         }
       });
     });
@@ -148,11 +161,12 @@ Variable normalise(const Variable& x, const Variable& gain, const Variable& bias
   check<ShapeError>(gain.shape() == Shape{width} && (bias.empty() || bias.shape() == Shape{width}),
                     "norm: input of shape ", x.shape(), " and gain of shape ", gain.shape());
   const Tensor y(x.shape(), norm.output), moments({rows, 2});
+  const RowPlaces places(x.value());
   x.value().with_data([&](const auto* from) {
     y.with_data([&](auto* to) {
       parallel_ranges(rows, rows_per_task, [&](Index begin, Index end) {
         for (Index r = begin; r < end; ++r) {
-          const auto* row = from + row_offset(x.value(), r);
+          const auto* row = from + places[r];
           const RowMoments row_is = row_moments(row, width, norm.centred, norm.epsilon);
           moments[2 * r] = row_is.mean;
           moments[2 * r + 1] = row_is.inverse;
