@@ -35,7 +35,8 @@ data::ProblemTable read_numbers(const std::string& path, const cli::Arguments& a
     names.erase(names.begin() + static_cast<std::ptrdiff_t>(i));
   }
   if (!names.empty())
-    arguments.say(concatenate(path, ": the column '", names.back(), "' is learned from ", names.size() - 1, " others"));
+    arguments.say(concatenate(path, ": the column '", names.back(), "' is learned from ",
+                              counted(static_cast<long long>(names.size()) - 1, "other", "others")));
   const std::size_t rows = columns.empty() ? 0 : columns.front().size();
   data::ProblemTable numbers{path, static_cast<Index>(columns.size()), std::vector<float>(rows * columns.size())};
   for (std::size_t c = 0; c < columns.size(); ++c) {
