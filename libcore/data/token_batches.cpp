@@ -67,19 +67,26 @@ TokenBatch TrainingWindows::batch(Index first, Index batch) const {
   return result;
 }
 
-void for_each_evaluation_batch(const TokenSource& source, Index time, Index batch, Index limit,
+void for_each_evaluation_batch(const TokenSource& source, const EvaluationWindows& windows,
                                const std::function<void(const TokenBatch&)>& body) {
-  const Index size = limit > 0 ? std::min(limit, source.size()) : source.size();
+  const Index size = windows.limit > 0 ? std::min(windows.limit, source.size()) : source.size();
+  const Index stride = windows.stride > 0 ? windows.stride : windows.time;
+  check<UsageError>(stride <= windows.time, "`stride`: ", stride, " is more than the ", windows.time,
+                    " tokens of a window, so that some are left out");
+  Index predicted = 0;  // the last token that is
   std::vector<TokenId> window;
-  for (Index start = 0; start + 1 < size;) {
-    const Index whole = (size - 1 - start) / time;
-    TokenBatch part{std::min(batch, whole), time, {}, {}};
-    if (whole == 0) part = {1, size - 1 - start, {}, {}};
-    window.resize(static_cast<std::size_t>(part.batch * part.time + 1));
-    source.read(start, window);
-    part.ids.assign(window.begin(), window.end() - 1);
-    part.targets.assign(window.begin() + 1, window.end());
-    start += part.batch * part.time;
+  for (Index start = 0; predicted + 1 < size;) {
+    const Index whole = start + windows.time < size ? (size - 1 - start - windows.time) / stride + 1 : 0;
+    TokenBatch part{std::clamp<Index>(whole, 1, windows.batch), std::min(windows.time, size - 1 - start), {}, {}};
+    window.resize(static_cast<std::size_t>(part.time + 1));
+    for (Index i = 0; i < part.batch; ++i, start += stride) {
+      source.read(start, window);
+      part.ids.insert(part.ids.end(), window.begin(), window.end() - 1);
+      const auto known = predicted - start;  // targets that an earlier window predicts
+      part.targets.insert(part.targets.end(), static_cast<std::size_t>(known), -1);
+      part.targets.insert(part.targets.end(), window.begin() + 1 + known, window.end());
+      predicted = start + part.time;
+    }
     body(part);
   }
 }

@@ -45,9 +45,18 @@ class TrainingWindows {
   std::optional<SampleOrder> order_;  // none with streams
 };
 
-// Calls body(batch) for batches that predict each of the first `limit` tokens but the first exactly once (0: all), each
-// window starting where the last one ended. The last window may be shorter and is a batch of its own.
-void for_each_evaluation_batch(const TokenSource& source, Index time, Index batch, Index limit,
+// Windows of an evaluation.
+struct EvaluationWindows {
+  Index time;        // tokens of a window
+  Index batch;       // windows at once
+  Index limit = 0;   // only so many tokens of the source; 0: all
+  Index stride = 0;  // from the start of one window to that of the next, at most `time`; 0: time
+};
+
+// Calls body(batch) for batches that predict each token but the first exactly once, in order: windows of which each
+// predicts what those before it have not, so that with a smaller stride a token has more tokens before it in its
+// window. The last window may be shorter and is a batch of its own.
+void for_each_evaluation_batch(const TokenSource& source, const EvaluationWindows& windows,
                                const std::function<void(const TokenBatch&)>& body);
 
 }  // namespace heddle::data

@@ -100,12 +100,13 @@ BothEvaluations evaluate(const models::BidirectionalLoss& model, const data::Tok
                          const EvaluationRun& run) {
   BothEvaluations sums;
   const Index time = run.time > 0 ? run.time : model.training_length();
-  data::for_each_evaluation_batch(tokens, time, run.batch_size, run.limit, [&](const data::TokenBatch& batch) {
-    if (run.stop()) return;
-    const Predictions states = predictions(model, batch, {});
-    add(model.direction_head(), states.forward, batch.targets, sums.forward);
-    add(model.direction_head(), states.backward, batch.ids, sums.backward);
-  });
+  data::for_each_evaluation_batch(tokens, {.time = time, .batch = run.batch_size, .limit = run.limit},
+                                  [&](const data::TokenBatch& batch) {
+                                    if (run.stop()) return;
+                                    const Predictions states = predictions(model, batch, {});
+                                    add(model.direction_head(), states.forward, batch.targets, sums.forward);
+                                    add(model.direction_head(), states.backward, batch.ids, sums.backward);
+                                  });
   return sums;
 }
 
@@ -119,7 +120,7 @@ struct BidirectionalSettings final : ObjectiveSettings {
   }
 
   ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
-    refuse_memory(inputs);
+    refuse_other_windows(inputs);
     const auto& model =
         models::require<models::BidirectionalLoss>(inputs.model, "the bidirectional objective", inputs.model_name);
     const BothEvaluations result = training::evaluate(model, *inputs.data.text,

@@ -36,13 +36,16 @@ Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tok
     states = std::move(continued.states);
     return continued.hidden;
   };
-  const Index batch_size = memory > 0 ? 1 : run.batch_size;
-  data::for_each_evaluation_batch(tokens, time, batch_size, run.limit, [&](const data::TokenBatch& batch) {
+  check<UsageError>(memory == 0 || run.stride == 0,
+                    "`stride`: a model with a memory reads the text in order; memory none makes windows of it");
+  const data::EvaluationWindows windows{
+      .time = time, .batch = memory > 0 ? 1 : run.batch_size, .limit = run.limit, .stride = run.stride};
+  data::for_each_evaluation_batch(tokens, windows, [&](const data::TokenBatch& batch) {
     if (run.stop()) return;
     const Variable logits = model.next_token_head()(hidden_of(ids_of(batch)));
     check_logits(logits.value());
     for (const double nats : ops::negative_log_likelihoods(logits.value(), batch.targets)) sum.nats += nats;
-    sum.tokens += static_cast<Index>(batch.targets.size());
+    sum.tokens += std::ranges::count_if(batch.targets, [](TokenId target) { return target >= 0; });
   });
   return sum;
 }
@@ -164,6 +167,7 @@ struct CausalSettings final : ObjectiveSettings {
     const Evaluation result = training::evaluate(model, *inputs.data.text,
                                                  {.time = inputs.sequence_length,
                                                   .memory = inputs.memory,
+                                                  .stride = inputs.stride,
                                                   .batch_size = inputs.batch_size,
                                                   .stop = counting_batches(inputs, in_order ? 1 : inputs.batch_size)});
     return {.targets = result.tokens, .nats = result.nats, .covers_text = true};

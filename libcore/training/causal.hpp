@@ -28,12 +28,13 @@ struct EvaluationRun {
   Index time = 0;  // tokens of a window; 0: as many as the model was trained on
   // How many tokens before it each token attends to, those of earlier windows, too; 0: those of its window alone.
   std::optional<Index> memory{};  // none: the model's memory
+  Index stride = 0;               // from one window to the next; 0: windows without overlap
   Index limit = 0;                // only so many tokens; 0: all
   Index batch_size = 8;
   std::function<bool()> stop = [] { return false; };  // asked before each batch
 };
 
-// The negative log-likelihood of the first tokens in windows without overlap; the sum so far when stopped. With a
+// The negative log-likelihood of the first tokens, each but the first once; the sum so far when stopped. With a
 // memory the windows are read in order, one at a time, and the result is that of one window as long as the text in
 // which every token attends to `memory` tokens before it, whatever the time: as the published evaluation has it, with
 // windows of one token. Throws NumericError where a logit is not finite, UsageError for a memory that the model cannot

@@ -140,7 +140,7 @@ std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
 }
 
 ObjectiveEvaluation evaluate_masked(const EvaluationInputs& inputs) {
-  refuse_memory(inputs);
+  refuse_other_windows(inputs);
   const auto& model = models::require<models::MaskedPredictor>(inputs.model, "the masked objective", inputs.model_name);
   const data::TokenSource& tokens = *inputs.data.text;
   const data::MaskVocabulary vocabulary(*inputs.tokenizer, tokens.name());

@@ -52,14 +52,17 @@ std::vector<Listed> suitable(const models::Model& model) {
 
 std::function<bool()> counting_batches(const EvaluationInputs& inputs, Index windows) {
   const Index time = inputs.sequence_length > 0 ? inputs.sequence_length : inputs.model.tokens().training_length();
-  const Index batches = (inputs.data.text->size() + windows * time - 1) / (windows * time);
+  const Index step = windows * (inputs.stride > 0 ? inputs.stride : time);
+  const Index batches = (inputs.data.text->size() + step - 1) / step;
   return [&inputs, batches, done = Index(0)]() mutable {
     inputs.progress(std::min(done++, batches), batches);
     return false;
   };
 }
 
-void refuse_memory(const EvaluationInputs& inputs) {
+void refuse_other_windows(const EvaluationInputs& inputs) {
+  check<UsageError>(inputs.stride == 0, "`stride`: needs a model that predicts each next token; ", inputs.model_name,
+                    " reads its windows without overlap");
   check<UsageError>(inputs.memory.value_or(0) == 0,
                     "`memory`: needs a model that predicts next tokens, whose positions are relative and whose "
                     "attention can have a window; ",

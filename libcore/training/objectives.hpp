@@ -36,6 +36,7 @@ struct EvaluationInputs {
   const text::Tokenizer* source_tokenizer = nullptr;
   Index sequence_length = 0;      // tokens of a window; 0: as in training
   std::optional<Index> memory{};  // tokens before it that each token attends to across windows; none: the model's
+  Index stride = 0;               // tokens from one window to the next; 0: windows without overlap
   Index batch_size = 8;
   std::function<void(Index done, Index all)> progress = [](Index, Index) {};  // batches, before each
 };
@@ -74,7 +75,7 @@ using ObjectiveChoice = KindOf<ObjectiveSettings>;
 // stops.
 std::function<bool()> counting_batches(const EvaluationInputs& inputs, Index windows);
 // Throws UsageError for a memory, which the objective's models do not have.
-void refuse_memory(const EvaluationInputs& inputs);
+void refuse_other_windows(const EvaluationInputs& inputs);
 
 // Lets the configuration have what models need that the objective trains, such as a generator, where it leaves this
 // open.

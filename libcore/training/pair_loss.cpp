@@ -99,7 +99,7 @@ Evaluation evaluate(const models::SequenceToSequence& model, const data::PairGro
 
 ObjectiveEvaluation evaluate_pairs(const EvaluationInputs& inputs, const data::PairSource& pairs,
                                    const data::PairFrames& frames) {
-  refuse_memory(inputs);
+  refuse_other_windows(inputs);
   check<UsageError>(inputs.sequence_length == 0, "`sequence_length`: pairs of texts are read whole; leave it out");
   const auto& model =
       models::require<models::SequenceToSequence>(inputs.model, "an evaluation on pairs", inputs.model_name);

@@ -82,7 +82,7 @@ struct PermuteSettings final : ObjectiveSettings {
   }
 
   ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override {
-    refuse_memory(inputs);
+    refuse_other_windows(inputs);
     const auto& model =
         models::require<models::PermutationPredictor>(inputs.model, "the permutation objective", inputs.model_name);
     const data::TokenSource& tokens = *inputs.data.text;

@@ -236,6 +236,17 @@ TEST_CASE("inspect: the score does not depend on the batch") {
   CHECK(one["nats_per_token"].get<double>() == doctest::Approx(many["nats_per_token"].get<double>()).epsilon(1e-6));
 }
 
+TEST_CASE("inspect evaluate: with a stride every token is still predicted once; a longer one than a window is refused") {
+  const Workplace place;
+  const json overlapping = place.run_json("$I evaluate random.h5 tokens.h5 --stride 3");
+  CHECK(overlapping["tokens"] == 99);
+  CHECK(overlapping["nats_per_token"] != place.run_json("$I evaluate random.h5 tokens.h5")["nats_per_token"]);
+  const Outcome refused = place.run("$I evaluate random.h5 tokens.h5 --stride 100000");
+  CHECK(refused.status == 2);
+  CHECK(contains(refused.err, "stride"));
+  CHECK(contains(refused.err, "tokens of a window"));
+}
+
 TEST_CASE("inspect: tokens that the model cannot score are refused") {
   const Workplace place;
   text::TokenizerModel other = tests::byte_tokenizer_model();

@@ -106,7 +106,7 @@ TEST_CASE("evaluation batches: every token but the first is predicted once, in o
     CAPTURE(size);
     const auto tokens = counting(size);
     std::vector<TokenId> predicted;
-    data::for_each_evaluation_batch(tokens, 16, 3, 0, [&](const data::TokenBatch& batch) {
+    data::for_each_evaluation_batch(tokens, {.time = 16, .batch = 3}, [&](const data::TokenBatch& batch) {
       CHECK(static_cast<Index>(batch.ids.size()) == batch.batch * batch.time);
       predicted.insert(predicted.end(), batch.targets.begin(), batch.targets.end());
       for (std::size_t i = 0; i < batch.ids.size(); ++i) CHECK(batch.targets[i] == batch.ids[i] + 1);
@@ -115,6 +115,32 @@ TEST_CASE("evaluation batches: every token but the first is predicted once, in o
     CHECK(predicted.front() == 1);
     CHECK(predicted.back() == size - 1);
   }
+}
+
+TEST_CASE("evaluation batches with a stride: each token is predicted once, by a window that has as many before it") {
+  for (const Index size : {Index{2}, Index{16}, Index{17}, Index{19}, Index{22}, Index{100}, Index{161}}) {
+    for (const Index stride : {Index{1}, Index{5}, Index{16}}) {
+      CAPTURE(size);
+      CAPTURE(stride);
+      const auto tokens = counting(size);
+      Index next = 1;
+      data::for_each_evaluation_batch(tokens, {.time = 16, .batch = 3, .stride = stride},
+                                      [&](const data::TokenBatch& batch) {
+                                        CHECK(static_cast<Index>(batch.ids.size()) == batch.batch * batch.time);
+                                        for (std::size_t i = 0; i < batch.ids.size(); ++i) {
+                                          if (batch.targets[i] < 0) continue;
+                                          CHECK(batch.targets[i] == next++);
+                                          CHECK(batch.targets[i] == batch.ids[i] + 1);
+                                          const auto before = static_cast<Index>(i) % batch.time + 1;
+                                          CHECK(before >= std::min<Index>(batch.targets[i], 16 - stride + 1));
+                                        }
+                                      });
+      CHECK(next == size);
+    }
+  }
+  CHECK_THROWS_WITH_AS(
+      data::for_each_evaluation_batch(counting(100), {.time = 16, .batch = 3, .stride = 17}, [](const auto&) {}),
+      "`stride`: 17 is more than the 16 tokens of a window, so that some are left out", UsageError);
 }
 
 namespace {

@@ -150,6 +150,29 @@ TEST_CASE("causal: an evaluation sums the tokens of windows without overlap, eac
   }
 }
 
+TEST_CASE("causal: an evaluation with a stride predicts each token from the most tokens before it that a window has") {
+  const auto model = stirred<models::Decoder>(testing::decoder(loss_shape));
+  const auto source = noisy_text(60, loss_vocab, 3);
+  std::vector<TokenId> tokens(60);
+  source.read(0, tokens);
+  const Index window = 7;
+  for (const Index stride : {Index{1}, Index{3}, Index{7}}) {
+    CAPTURE(stride);
+    double nats = 0;
+    for (Index at = 1; at < 60; ++at) {
+      // The first window predicts `window` tokens, each later one the next `stride`.
+      const Index begin = at <= window ? 0 : (at - window + stride - 1) / stride * stride;
+      const TokenIds before(Shape{1, at - begin}, {tokens.begin() + begin, tokens.begin() + at});
+      const Tensor logits = model.next_token_head()(model.hidden(before)).value();
+      nats += cross_entropy_of(logits.data() + (at - begin - 1) * loss_vocab, loss_vocab,
+                               tokens[static_cast<std::size_t>(at)], 0);
+    }
+    const Evaluation found = evaluate(model, source, {.time = window, .stride = stride, .batch_size = 2});
+    CHECK(found.tokens == 59);
+    CHECK(found.nats == doctest::Approx(nats).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("masked: the loss is the mean over masked tokens and that over pairs, smoothed for tokens alone") {
   auto model = stirred<models::Encoder>(pairs_config());
   const auto tokens = noisy_text(200, loss_vocab, 1, 4);

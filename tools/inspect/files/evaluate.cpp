@@ -30,7 +30,7 @@ constexpr Index own_memory = -1;
 struct EvaluateOptions {
   bool json = false;
   std::string base;
-  Index batch_size = 8, sequence_length = 0, memory = own_memory;
+  Index batch_size = 8, sequence_length = 0, memory = own_memory, stride = 0;
   cli::KindChoice<training::ObjectiveSettings> objective;
 
   template <class Self, class Visitor>
@@ -55,6 +55,14 @@ struct EvaluateOptions {
                 .takes("N")
                 .essential(),
             self.memory);
+    visitor(Field("stride",
+                  "tokens from the start of a window to that of the next, each of which predicts what those before it "
+                  "have not; auto means windows without overlap")
+                .range(1, 10000000)
+                .word(0, "auto")
+                .takes("N")
+                .essential(),
+            self.stride);
   }
 };
 
@@ -110,6 +118,7 @@ Score score_of(const Subject& subject, const EvaluateOptions& options, const cli
                            .source_tokenizer = subject.source_tokenizer,
                            .sequence_length = options.sequence_length,
                            .memory = options.memory == own_memory ? std::nullopt : std::optional(options.memory),
+                           .stride = options.stride,
                            .batch_size = options.batch_size,
                            .progress = [&](Index done, Index all) {
                              progress.update(static_cast<double>(done), static_cast<double>(all));
@@ -125,7 +134,7 @@ Score score_of(const Subject& subject, const EvaluateOptions& options, const cli
 
 Score score_of_graphs(const std::string& path, const EvaluateOptions& options, const cli::Arguments& arguments) {
   const std::string model_path = arguments.operand("MODEL");
-  refuse({"base", "sequence_length", "memory"}, arguments, ": is for texts, and " + path + " holds graphs");
+  refuse({"base", "sequence_length", "memory", "stride"}, arguments, ": is for texts, and " + path + " holds graphs");
   const formats::ModelFile file(model_path);
   const auto config = file.config<models::ModelConfig>();
   check<DataError>(config.as<models::GraphConfig>() != nullptr, model_path, ": reads ", models::what_it_reads(config),
