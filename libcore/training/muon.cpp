@@ -57,24 +57,68 @@ void for_slices(const Tensor& tensor, const Kernel& kernel) {
   parallel_ranges(tensor.size(), slice_elements, [&](Index begin, Index end) { kernel(begin, end - begin); });
 }
 
+// b A + c A^2 of a square matrix A.
+void polynomial_of(const Tensor& a, const Tensor& result) {
+  matmul(matrix(a), matrix(a), target(result), quintic);
+  for_slices(a, [&](Index at, Index count) { add_scaled(cubic, a.data() + at, result.data() + at, count); });
+}
+
+void add_identity(Real factor, const Tensor& square) {
+  const Index side = square.shape()[0];
+  for (Index i = 0; i < side; ++i) square.data()[i * side + i] += factor;
+}
+
+// X X^T, or of a tall matrix X^T X.
+void square_of(const Tensor& x, bool is_tall, const Tensor& result) {
+  is_tall ? matmul(transpose(x), matrix(x), target(result)) : matmul(matrix(x), transpose(x), target(result));
+}
+
+// X becomes (kept I + P) X, or of a tall matrix X (kept I + P).
+void apply(const Tensor& p, Real kept, bool is_tall, const Tensor& x) {
+  const Tensor product(x.shape());
+  product.assign(x);
+  is_tall ? matmul(matrix(x), matrix(p), target(product), 1, kept)
+          : matmul(matrix(p), matrix(x), target(product), 1, kept);
+  x.assign(product);
+}
+
+void iterate(const Tensor& x, bool is_tall, Index side) {
+  const Tensor square({side, side}), polynomial({side, side});
+  for (int step = 0; step < newton_schulz_steps; ++step) {
+    square_of(x, is_tall, square);
+    polynomial_of(square, polynomial);
+    apply(polynomial, linear, is_tall, x);
+  }
+}
+
+// The same with products of small matrices: each P is a polynomial of A = X X^T and commutes with it, so that the next
+// A is P P A, and X is multiplied once, by the product of all P.
+void iterate_small(const Tensor& x, bool is_tall, Index side) {
+  const Tensor square({side, side}), polynomial({side, side}), product({side, side}), next({side, side});
+  square_of(x, is_tall, square);
+  for (int step = 0; step < newton_schulz_steps; ++step) {
+    polynomial_of(square, polynomial);
+    add_identity(linear, polynomial);
+    if (step == 0) {
+      product.assign(polynomial);
+    } else {
+      matmul(matrix(polynomial), matrix(product), target(next));
+      product.assign(next);
+    }
+    if (step + 1 == newton_schulz_steps) break;
+    matmul(matrix(polynomial), matrix(square), target(next));
+    matmul(matrix(polynomial), matrix(next), target(square));
+  }
+  apply(product, 0, is_tall, x);
+}
+
 // X [rows, columns] in place.
 void orthogonalize(const Tensor& x) {
   constexpr double least_norm = 1e-7;
   const Index rows = x.shape()[0], columns = x.shape()[1], side = std::min(rows, columns);
-  const bool is_tall = rows > columns;
   const auto factor = static_cast<Real>(1 / (std::sqrt(sum_of_squares(x)) + least_norm));
   for_slices(x, [&](Index at, Index count) { scale_by(factor, x.data() + at, count); });
-  const Tensor square({side, side}), polynomial({side, side}), next(x.shape());
-  for (int step = 0; step < newton_schulz_steps; ++step) {
-    is_tall ? matmul(transpose(x), matrix(x), target(square)) : matmul(matrix(x), transpose(x), target(square));
-    matmul(matrix(square), matrix(square), target(polynomial), quintic);
-    for_slices(square,
-               [&](Index at, Index count) { add_scaled(cubic, square.data() + at, polynomial.data() + at, count); });
-    next.assign(x);
-    is_tall ? matmul(matrix(x), matrix(polynomial), target(next), 1, linear)
-            : matmul(matrix(polynomial), matrix(x), target(next), 1, linear);
-    x.assign(next);
-  }
+  std::max(rows, columns) >= 2 * side ? iterate_small(x, rows > columns, side) : iterate(x, rows > columns, side);
 }
 
 class Muon : public Optimizer {
