@@ -147,6 +147,8 @@ struct StackConfig {
   std::string projections = "standard";
   bool attention_output = true;
   bool head_norm = false;
+  bool head_gates = false;
+  bool input_mix = false;
   bool zero_outputs = false;
   double layer_dropout = 0;
 
@@ -350,6 +352,10 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("attention_output", "output projection of attention; without it, the heads' results side by side"),
           self.attention_output);
   visitor(Field("head_norm", "RMS norm of the queries and keys of each head (QK norm)"), self.head_norm);
+  visitor(Field("head_gates", "a gate of each head's result, which the input sets"), self.head_gates);
+  visitor(
+      Field("input_mix", "each layer but the first reads a x + b e, the states and the embeddings, a and b learned"),
+      self.input_mix);
   visitor(Field("zero_outputs", "matrices that write to the residual stream begin as zeros"), self.zero_outputs);
   visitor(
       Field("layer_dropout",

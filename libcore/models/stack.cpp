@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/nn/parts.hpp"
+#include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/gather.hpp"
 
 namespace heddle::models {
@@ -26,6 +28,7 @@ nn::BlockOptions block_options(const StackConfig& config, const StackParts& part
                     .projections = from_text<Projections>(config.projections),
                     .output = config.attention_output,
                     .head_norm = config.head_norm,
+                    .head_gates = config.head_gates,
                     .norm_epsilon = config.norm_epsilon,
                     .bias = config.attention_bias ? bias : nn::Bias::no,
                     .stddev = stddev,
@@ -88,6 +91,7 @@ Stack::Stack(const Scope& scope, const StackConfig& config, const StackParts& pa
       layer_dropout_(config.layer_dropout) {
   const Index blocks = std::min(config.layers, config.block_count());
   for (Index i = 0; i < blocks; ++i) blocks_.emplace_back(scope / i, scope, block_options(config, parts));
+  for (Index i = 1; config.input_mix && i < config.layers; ++i) mixes_.emplace_back(scope / "mix" / i);
   if (config.block != to_text(BlockOrder::post)) norm_.emplace(scope / "norm", config.width, norm_options(config));
 }
 
@@ -114,9 +118,24 @@ nn::BlockContext Stack::context_of(const StackContext& context, std::size_t laye
   return own;
 }
 
+Stack::InputMix::InputMix(const Scope& scope)
+    : states_(scope.parameter("states", {1}, Initializer::ones(), Decay::no)),
+      embeddings_(scope.parameter("embeddings", {1}, Initializer::zeros(), Decay::no)) {}
+
+Variable Stack::InputMix::operator()(const Variable& x, const Variable& embeddings) const {
+  const Part part(nn::parts::residuals);
+  return ops::add(ops::scale(x, states_), ops::scale(embeddings, embeddings_));
+}
+
+Variable Stack::input_of(std::size_t layer, const Variable& x, const Variable& embeddings) const {
+  return layer == 0 || mixes_.empty() ? x : mixes_[layer - 1](x, embeddings);
+}
+
 Variable Stack::operator()(Variable x, const Mask& mask, const Pass& pass, const Observer& observe,
                            const StackContext& context) const {
+  const Variable embeddings = x;
   for (std::size_t i = 0; i < layers_; ++i) {
+    x = input_of(i, x, embeddings);
     if (observe) observe(x);
     x = block(i)(x, mask, pass_of(pass, i), context_of(context, i));
   }
@@ -129,15 +148,21 @@ Variable Stack::at(const std::vector<Index>& positions, Variable x, const Mask& 
                    const StackContext& context) const {
   if (layers_ == 0) return ops::gather_positions(finish(x), positions);
   const std::size_t last = layers_ - 1;
-  for (std::size_t i = 0; i < last; ++i) x = block(i)(x, mask, pass_of(pass, i), context_of(context, i));
-  return finish(block(last).at(positions, x, mask, pass_of(pass, last), context_of(context, last).around));
+  const Variable embeddings = x;
+  for (std::size_t i = 0; i < last; ++i) {
+    x = block(i)(input_of(i, x, embeddings), mask, pass_of(pass, i), context_of(context, i));
+  }
+  return finish(block(last).at(positions, input_of(last, x, embeddings), mask, pass_of(pass, last),
+                               context_of(context, last).around));
 }
 
 Stack::Streams Stack::streams(Streams x, const StreamMasks& masks, const Pass& pass,
                               const StackContext& context) const {
   const Pass query_pass = pass.again(second_stream);
+  const Streams embeddings = x;
   for (std::size_t i = 0; i < layers_; ++i) {
     nn::BlockContext own = context_of(context, i);
+    x = {input_of(i, x.content, embeddings.content), input_of(i, x.query, embeddings.query)};
     const Variable content = block(i)(x.content, masks.content, pass_of(pass, i), own);
     own.around.content = x.content;
     x = {content, block(i)(x.query, masks.query, pass_of(query_pass, i), own)};
@@ -159,7 +184,9 @@ LayerStates Stack::start(Index batch, Index capacity, DType cache) const {
 
 Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories,
                    PairWeights* cross_weights) const {
+  const Variable embeddings(x);
   for (std::size_t i = 0; i < layers_; ++i) {
+    x = input_of(i, Variable(x), embeddings).value();
     PairWeights* const weights = i + 1 == layers_ ? cross_weights : nullptr;
     x = block(i).step(x, rows, window_, *states[i], memory_of(memories, i), weights);
   }
@@ -198,8 +225,10 @@ bool Stack::has_cross_weights() const {
 void Stack::attention_maps(Variable x, const Mask& mask, const MapsOptions& options,
                            const StackContext& context) const {
   const AttentionMap::Text text = options.text;
+  const Variable embeddings = x;
   for (std::size_t i = 0; i < layers_; ++i) {
     const std::string name = concatenate(options.prefix, "/", i);
+    x = input_of(i, x, embeddings);
     const nn::BlockContext own = context_of(context, i);
     options.take({name + "/attention", text, text, block(i).weights(x, mask, own.around)});
     PairWeights cross;

@@ -44,9 +44,9 @@ struct StackContext {
   const EarlierStates* earlier = nullptr;      // of the layers
 };
 
-// Parameters: 0, 1, … of the blocks, each used by one layer, or by several in turn; norm. Matrices start normal with
-// projection_stddev(), those that write to the residual stream with 1 / sqrt(2 layers) of that, or
-// as zeros.
+// Parameters: 0, 1, … of the blocks, each used by one layer, or by several in turn; mix/1, … with input_mix; norm.
+// Matrices start normal with projection_stddev(), those that write to the residual stream with 1 / sqrt(2 layers) of
+// that, or as zeros.
 class Stack {
  public:
   Stack(const Scope& scope, const StackConfig& config, const StackParts& parts);
@@ -108,6 +108,19 @@ class Stack {
   Index window_after(const EarlierStates& earlier) const;
 
  private:
+  // a x + b e of the states x and the embeddings e, of which the stack began. Source: Jordan et al. 2024,
+  // "modded-nanogpt". Parameters: states [1], a, which starts as 1, and embeddings [1], b, as 0.
+  class InputMix {
+   public:
+    explicit InputMix(const Scope& scope);
+    Variable operator()(const Variable& x, const Variable& embeddings) const;
+
+   private:
+    Variable states_, embeddings_;
+  };
+  // What a layer reads.
+  Variable input_of(std::size_t layer, const Variable& x, const Variable& embeddings) const;
+
   const nn::Block& block(std::size_t layer) const { return blocks_[layer % blocks_.size()]; }
   const nn::CrossAttention::Memory* memory_of(const Memories& memories, std::size_t layer) const {
     return memories.empty() ? nullptr : &memories[layer % memories.size()];
@@ -120,6 +133,7 @@ class Stack {
   Index own_window_, window_;  // that of the configuration, and the smaller one of it and the memory
   double layer_dropout_;
   std::vector<nn::Block> blocks_;  // which layers use in turn
+  std::vector<InputMix> mixes_;    // of each layer but the first; empty: none
   std::optional<nn::Norm> norm_;
 };
 

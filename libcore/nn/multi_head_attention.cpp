@@ -5,6 +5,7 @@
 
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/concatenate.hpp"
+#include "libcore/ops/gather.hpp"
 
 namespace heddle::nn {
 
@@ -66,6 +67,7 @@ MultiHeadAttention::MultiHeadAttention(const Scope& scope, const Scope& stack, c
     query_norm_.emplace(scope / "query_norm", shape_.key_width, norm);
     key_norm_.emplace(scope / "key_norm", shape_.key_width, norm);
   }
+  if (options.head_gates) gate_.emplace(scope / "gate", options.width, shape_.heads, Bias::no, options.stddev);
   if (!attention_->has_projections() || !options.output) {
     check_output(options);
   } else {
@@ -99,9 +101,13 @@ Variable MultiHeadAttention::mix(const AttentionCall& call) const {
   return attention_->mix(call);
 }
 
-Variable MultiHeadAttention::merge(const Variable& mixed, const Variable& residual, const Pass& pass) const {
+Variable MultiHeadAttention::merge(const Variable& mixed, const Variable& x, const Variable& residual,
+                                   const Pass& pass) const {
   const Part part(parts::projections);
-  const Variable merged = view(mixed, [](const Tensor& t) {
+  const Variable gated =
+      gate_ ? ops::scale_rows(mixed, (*gate_)(x, {.activation = Activation::sigmoid, .output = DType::real}, pass))
+            : mixed;
+  const Variable merged = view(gated, [](const Tensor& t) {
     return t.reshaped({t.shape()[0], t.shape()[1], t.shape()[2] * t.shape()[3]});
   });
   if (output_) return (*output_)(merged, {.residual = residual}, pass);
@@ -165,7 +171,8 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
 
 Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
                                    const std::vector<Index>& positions, const Surroundings& around) const {
-  return merge(mix(seen_call(x, mask, pass, positions, around)), residual, pass);
+  const Variable mixed = mix(seen_call(x, mask, pass, positions, around));
+  return merge(mixed, positions.empty() ? x : ops::gather_positions(x, positions), residual, pass);
 }
 
 PairWeights SelfAttention::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
@@ -190,7 +197,7 @@ Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index wind
     const Part part(parts::mixing);
     return variant().step(next, rows, state);
   }();
-  return merge(Variable(mixed), residual, {});
+  return merge(Variable(mixed), x, residual, {});
 }
 
 CrossAttention::Memory CrossAttention::remember(const Variable& states, const std::vector<Index>& lengths,
@@ -217,7 +224,7 @@ Variable CrossAttention::operator()(const Variable& x, const Memory& memory, con
                            .mask = memory.mask(),
                            .key_rows = memory.rows,
                            .pass = pass};
-  return merge(mix(call), residual, pass);
+  return merge(mix(call), x, residual, pass);
 }
 
 PairWeights CrossAttention::weights(const Variable& x, const Memory& memory) const {

@@ -26,9 +26,10 @@ struct AttentionOptions {
   const Positions* positions = nullptr;
   bool relative_segments = false;
   Projections projections = Projections::standard;  // of variants that have them
-  bool output = true;      // a matrix of the heads' results together; else these are the result. Only with projections
-  bool head_norm = false;  // RMS norm of the queries and keys of each head (Henry et al. 2020, "QKNorm"; Dehghani et
-                           // al. 2023)
+  bool output = true;       // a matrix of the heads' results together; else these are the result. Only with projections
+  bool head_norm = false;   // RMS norm of the queries and keys of each head (Henry et al. 2020, "QKNorm"; Dehghani et
+                            // al. 2023)
+  bool head_gates = false;  // each head's result times sigmoid(w . x), x what asks (Qiu et al. 2025, "Gated attention")
   double norm_epsilon = 1e-5;
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;
@@ -43,8 +44,8 @@ struct Surroundings {
 
 // The projections and the variant, which self- and cross-attention have in common. A variant without projections gets
 // the states themselves, cut into heads, and its result is that of the module.
-// Parameters: those of the projections; with head_norm query_norm/gain and key_norm/gain [key_width]; output/weight
-// [width, heads * value_width] and a bias, unless there is none.
+// Parameters: those of the projections; with head_norm query_norm/gain and key_norm/gain [key_width]; with
+// head_gates gate/weight [heads, width]; output/weight [width, heads * value_width] and a bias, unless there is none.
 class MultiHeadAttention {
  public:
   MultiHeadAttention(const MultiHeadAttention&) = delete;
@@ -64,7 +65,8 @@ class MultiHeadAttention {
                      const Pass& pass = {}) const;
   // [batch, time, heads, value_width] -> [batch, time, width]
   Variable mix(const AttentionCall& call) const;
-  Variable merge(const Variable& mixed, const Variable& residual, const Pass& pass) const;
+  // x [batch, time, width] is what asked.
+  Variable merge(const Variable& mixed, const Variable& x, const Variable& residual, const Pass& pass) const;
   const HeadProjections& inputs() const { return *inputs_; }
   // With its queries and keys, of those that it has, as scores see them before positions.
   Heads normed(Heads heads) const;
@@ -75,6 +77,7 @@ class MultiHeadAttention {
   std::shared_ptr<const AttentionPositions> positions_;
   std::unique_ptr<const HeadProjections> inputs_;
   std::optional<Norm> query_norm_, key_norm_;
+  std::optional<Linear> gate_;
   std::optional<Linear> output_;
 };
 

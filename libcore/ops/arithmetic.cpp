@@ -166,6 +166,50 @@ Variable scale(const Variable& x, Real factor) {
   return scale_by(x, {factor});
 }
 
+namespace {
+
+Tensor scaled_rows(const Tensor& x, const Tensor& factors) {
+  const Tensor y(x.shape(), x.dtype());
+  const Index width = x.shape()[-1], rows = factors.size();
+  x.with_data([&]<class T>(const T* from) {
+    T* const to = y.data<T>();
+    parallel_ranges(rows, std::max<Index>(1, grain / width), [&](Index begin, Index end) {
+      for (Index r = begin; r < end; ++r) scale_range(from + r * width, factors[r], to + r * width, width);
+    });
+  });
+  return y;
+}
+
+void contribute_row_products(const Tensor& x, const Tensor& dy, const GradientTarget& to) {
+  const Index width = x.shape()[-1], rows = to.tensor.size();
+  parallel_ranges(rows, std::max<Index>(1, grain / width), [&](Index begin, Index end) {
+    x.with_data([&](const auto* a) {
+      dy.with_data([&](const auto* b) {
+        for (Index r = begin; r < end; ++r) {
+          Real sum = to.add ? to.tensor[r] : Real(0);
+          for (Index i = r * width; i < (r + 1) * width; ++i) sum += load(a[i]) * load(b[i]);
+          to.tensor.data()[r] = sum;
+        }
+      });
+    });
+  });
+}
+
+}  // namespace
+
+Variable scale_rows(const Variable& x, const Variable& factors) {
+  const Section section("scale");
+  const Index rows = x.value().size() / std::max<Index>(1, x.shape()[-1]);
+  check<ShapeError>(factors.value().size() == rows && x.value().is_contiguous() && factors.value().is_contiguous(),
+                    "cannot scale the rows of shape ", x.shape(), " by factors of shape ", factors.shape());
+  return record(scaled_rows(x.value(), factors.value()), {x, factors},
+                [x_value = factors.gradient() ? x.value() : Tensor(), by = factors.value(), dx = x.gradient(),
+                 dfactors = factors.gradient()](const Tensor& dy) {
+                  if (dfactors) contribute_row_products(x_value, dy, dfactors->target());
+                  if (dx) dx->contribute(scaled_rows(dy, by));
+                });
+}
+
 Variable scale(const Variable& x, const Variable& factor) {
   check<ShapeError>(factor.shape() == Shape{1} && x.value().is_contiguous(), "scale: a factor of shape ",
                     factor.shape(), " for x of shape ", x.shape());

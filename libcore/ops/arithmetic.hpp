@@ -26,6 +26,11 @@ Variable scale(const Variable& x, Real factor);
 // ShapeError.
 Variable scale(const Variable& x, const Variable& factor);
 
+// y[r] = factors[r] x[r] for each row r.  Shapes: x [..., width], factors [...] of as many rows, both contiguous, the
+// factors Real -> as x, stored as x is.  Backward: dx[r] = factors[r] dy[r], dfactors[r] = x[r] . dy[r].  Throws
+// ShapeError.
+Variable scale_rows(const Variable& x, const Variable& factors);
+
 // y[b] = factors[b] x[b].  Shapes: x [batch, ...], contiguous -> the same, stored as x is.  Throws ShapeError.
 Variable scale_samples(const Variable& x, const std::vector<Real>& factors);
 

@@ -218,7 +218,11 @@ class Scheme {
 class Calculation {
  public:
   Calculation(const NaiveSelfAttention& of, const Rows& asking, const Rows& seen, const NaiveSelfAttention::Text& text)
-      : of_(of), scheme_(of), text_(text), first_(text.mask.query_offsets.empty() ? 0 : text.mask.query_offsets[0]) {
+      : of_(of),
+        scheme_(of),
+        text_(text),
+        asking_(asking),
+        first_(text.mask.query_offsets.empty() ? 0 : text.mask.query_offsets[0]) {
     for (const auto& x : asking) query_.push_back(normed("query", projected("query", x)));
     for (const auto& x : seen) key_.push_back(normed("key", projected("key", x)));
     for (const auto& x : seen) value_.push_back(projected("value", x));
@@ -273,6 +277,10 @@ class Calculation {
           add(scheme_.of_value(first_ + i, j), v);
           add(scaled_by(all[static_cast<std::size_t>(h)][static_cast<std::size_t>(i)][static_cast<std::size_t>(j)], v),
               mixed);
+        }
+        if (const Parameter* const gate = of_.parameters.find(of_.layer + "/gate/weight")) {
+          mixed =
+              scaled_by(1 / (1 + std::exp(-dot_product(row_of(gate, h), asking_[static_cast<std::size_t>(i)]))), mixed);
         }
         heads.insert(heads.end(), mixed.begin(), mixed.end());
       }
@@ -339,6 +347,7 @@ class Calculation {
   const NaiveSelfAttention& of_;
   Scheme scheme_;
   const NaiveSelfAttention::Text& text_;
+  const Rows& asking_;
   Index first_;
   Rows query_, key_, value_;
 };

@@ -48,6 +48,8 @@ std::vector<Variation<models::DecoderConfig>> variations() {
       .add("grouped heads", [](auto& c) { c.kv_heads = 1; })
       .add("wide heads", [](auto& c) { c.head_width = 6; })
       .add("normed heads", [](auto& c) { c.head_norm = true, c.positions = "rope"; })
+      .add("gated heads", [](auto& c) { c.head_gates = true; })
+      .add("mixed inputs", [](auto& c) { c.input_mix = true, c.layers = 3; })
       .add("squared activation", [](auto& c) { c.activation = "relu-squared"; })
       .add("bounded logits", [](auto& c) { c.logit_cap = 1.5; })
       .add("gated", [](auto& c) { c.gated = true, c.activation = "silu"; })

@@ -96,8 +96,10 @@ class NaiveTransformer {
   Matrix states(const std::vector<TokenId>& ids, const Reading& reading, std::vector<Matrix>& kept,
                 std::size_t most) const {
     Matrix x = embed(ids, reading.segments, reading.first_position);
+    const Matrix embeddings = x;
     kept.resize(static_cast<std::size_t>(config_.layers));
     for (Index layer = 0; layer < config_.layers; ++layer) {
+      x = mixed(x, embeddings, layer);
       Matrix& earlier = kept[static_cast<std::size_t>(layer)];
       const Mask mask{.causal = reading.causal, .query_offsets = {static_cast<Index>(earlier.size())}};
       earlier.insert(earlier.end(), x.begin(), x.end());
@@ -107,6 +109,16 @@ class NaiveTransformer {
     return finish(x);
   }
 
+  // What a layer reads: a x + b e.
+  Matrix mixed(Matrix x, const Matrix& embeddings, Index layer) const {
+    const std::string mix = stack_ + "/mix/" + std::to_string(layer);
+    for (std::size_t t = 0; config_.input_mix && layer > 0 && t < x.size(); ++t) {
+      for (std::size_t i = 0; i < x[t].size(); ++i) {
+        x[t][i] = tensor(mix + "/states")[0] * x[t][i] + tensor(mix + "/embeddings")[0] * embeddings[t][i];
+      }
+    }
+    return x;
+  }
   Matrix each(Matrix x, const std::string& norm_name) const {
     for (Vector& row : x) row = norm(row, norm_name);
     return x;

@@ -80,6 +80,8 @@ Config drawn_config(Draw& draw) {
   config.attention_output = draw.one_of<int>({1, 1, 0}) == 1;
   config.embedding_norm = draw.coin();
   config.head_norm = draw.coin();
+  config.head_gates = draw.coin();
+  config.input_mix = draw.coin();
   return config;
 }
 
@@ -260,8 +262,11 @@ TEST_CASE("two streams: random combinations of features equal their equations, w
       of_query.mask.pairs = AllowedPairs::by_rank({order}, AllowedPairs::Ties::hidden);
       Rows content = naive.embed(row_of(batch.ids, row, 0, length), of_embedding, 0);
       Rows query = naive.embed_vectors(Rows(static_cast<std::size_t>(length), begin), of_embedding);
+      const Rows first_content = content, first_query = query;
       for (Index layer = 0; layer < config.layers; ++layer) {
         const Index block = layer % config.block_count();
+        content = naive.mixed(content, first_content, layer);
+        query = naive.mixed(query, first_query, layer);
         query = naive.block(query, block, {.seen = content, .text = of_query});
         content = naive.block(content, block, {.seen = content, .text = text});
       }

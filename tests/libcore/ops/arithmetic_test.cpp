@@ -101,6 +101,27 @@ TEST_CASE("arithmetic: gradients of scale") {
   }
 }
 
+TEST_CASE("arithmetic: gradients and oracle of scale_rows, of few rows and of many") {
+  const Operation scaled = [](const auto& in) { return ops::scale_rows(in[0], in[1]); };
+  for (const Shape& shape : {Shape{2, 3, 5}, Shape{2, 4001, 9}}) {
+    CAPTURE(shape);
+    const Tensor x = normal_tensor(shape, 1), factors = normal_tensor({shape[0], shape[1]}, 2);
+    const Tensor y = scaled({Variable(x), Variable(factors)}).value();
+    for (Index i = 0; i < x.size(); ++i) REQUIRE(y[i] == factors[i / shape[2]] * x[i]);
+    if (x.size() < 100) check_operation(scaled, {x, factors});
+    const Variable by = leaf(factors);
+    Recording recording;
+    recording.backward(weighted_sum(ops::scale_rows(Variable(x), by), Tensor(shape, 3)));
+    const Tensor gradient = by.gradient()->tensor();
+    for (Index r = 0; r < factors.size(); ++r) {
+      double sum = 0;
+      for (Index i = 0; i < shape[2]; ++i) sum += 3.0 * x[r * shape[2] + i];
+      REQUIRE(gradient[r] == doctest::Approx(sum).epsilon(1e-4));
+    }
+  }
+  CHECK_THROWS_AS(ops::scale_rows(Variable(Tensor({2, 5}, 1)), Variable(Tensor({3}, 1))), ShapeError);
+}
+
 TEST_CASE("arithmetic: gradients and oracle of scale_samples, of small samples and of large ones") {
   const std::vector<Real> factors{2, Real(-0.5), 0};
   for (const Shape& shape : {Shape{3, 5}, Shape{3, 2, 10001}}) {
