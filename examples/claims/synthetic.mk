@@ -62,7 +62,8 @@ $(OUT)/bits/test.both $(OUT)/bits/test.from-left $(OUT)/bits/test.from-right $(O
 	  print before "[MASK]" after > (out "test.both"); print before > (out "test.from-left"); \
 	  print reversed > (out "test.from-right"); print at, length(reversed) + 1, substr(text, at, 1) > (out "answers") } }'
 
-BITS = --layers 2 --width 64 --heads 4 --positions rope --context 32 --batch-size 32 --steps 2000 --learning-rate 2e-3
+BITS = --layers 2 --width 64 --heads 4 --positions rope --context 32 --batch-size 32 --steps 2000 --learning-rate 2e-3 \
+  --optimizer adamw --schedule cosine
 $(OUT)/bidirectional/%.row: SHAPE = --arch decoder
 $(OUT)/bidirectional/%.row: ANSWER = --max-tokens 1 --temperature 0
 $(OUT)/bidirectional/%.row: READS = right

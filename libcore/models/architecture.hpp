@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libcore/models/model.hpp"
+#include "libcore/models/recipe.hpp"
 
 namespace heddle::models {
 
@@ -28,6 +29,7 @@ struct Architecture {
   std::vector<std::string> roles;  // the roles of its models, in words (Generator::what, …)
   std::vector<Preset> presets = {};
   FromScratch from_scratch = {};
+  Recipe recipe = {};
   // The peak with which AdamW pre-trains a new model.
   double (*learning_rate)(const ModelConfig& config) = [](const ModelConfig&) { return 1e-3; };
 

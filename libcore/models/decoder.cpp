@@ -33,6 +33,7 @@ DecoderConfig gpt2(Index layers, Index width, Index heads) {
   config.layers = layers;
   config.width = width;
   config.heads = heads;
+  config.positions = "learned";
   config.context = 1024;
   config.vocab_size = 50257;
   return config;
@@ -169,6 +170,19 @@ DecoderConfig transformer_xl_of_words() {
   return config;
 }
 
+std::vector<Recipe::Shape> shapes() {
+  constexpr Index batch_size = 8;
+  std::vector<Recipe::Shape> shapes;
+  for (const char* sizes : {"layers=2,width=64,heads=2", "layers=4,width=128,heads=4", "layers=4,width=192,heads=4",
+                            "layers=6,width=256,heads=4", "layers=6,width=384,heads=6", "layers=8,width=512,heads=8",
+                            "layers=12,width=768,heads=12"}) {
+    shapes.push_back({std::string(sizes) + ",sequence-length=128", batch_size});
+  }
+  return shapes;
+}
+
+constexpr ScalingLaw measured_law{.floor = 0.9, .width = 0.15, .width_power = 0.3, .data = 0.35, .data_power = 0.5};
+
 }  // namespace
 
 void DecoderConfig::validate() const {
@@ -218,7 +232,7 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Gener
 // softmax (1,233), which are not here, and u and v once (15 * 820 fewer). It scales embeddings by sqrt(width), and has
 // dropout inside feed-forward layers, too.
 Architecture describe_Decoder() {
-  return describe<Decoder, DecoderConfig>({
+  Architecture architecture = describe<Decoder, DecoderConfig>({
       {"nano", "4 layers, width 128, context 64: minutes on a CPU", nano()},
       {"gpt1", "GPT of 2018, 117 M parameters", gpt1()},
       {"gpt2", "GPT-2 small, 124 M parameters", gpt2(12, 768, 12)},
@@ -238,6 +252,8 @@ Architecture describe_Decoder() {
       {"transformer-xl", "Transformer-XL for WikiText-103, 16 layers, 151 M parameters; without its adaptive softmax",
        transformer_xl_of_words()},
   });
+  architecture.recipe = {"muon", "linear", shapes(), measured_law};
+  return architecture;
 }
 
 }  // namespace heddle::models

@@ -10,6 +10,7 @@ struct DecoderConfig : TransformerConfig {
   static constexpr const char* kind_name = "decoder";
   Index memory = 0;
   double logit_cap = 0;
+  DecoderConfig() { positions = "rope"; }
 
   void validate() const override;
 

@@ -7,6 +7,7 @@ namespace {
 
 struct Linear final : FallingSchedule {
   static constexpr const char* kind_name = "linear";
+  Linear() { end_fraction = 0; }
 
   double rate(double peak, const SchedulePlace& place) const override {
     return peak + (peak * end_fraction - peak) * place.progress;

@@ -101,7 +101,7 @@ RunSpec tuning_defaults(const models::ModelConfig& model) {
   spec.tool = "finetune";
   spec.model = model;
   spec.optimizer = training::OptimizerChoice::from("adamw:beta2=0.999,weight-decay=0.01");
-  spec.schedule = training::ScheduleChoice::from("linear:warmup=10%,final=0");
+  spec.schedule = training::ScheduleChoice::from("linear:warmup=10%");
   spec.training.steps = 0;
   spec.training.eval_every = 0;
   spec.training.batch_size = 16;

@@ -36,6 +36,8 @@ class Corpus {
   virtual bool has_samples_of_any_size() const { return false; }
   // "vocabulary 512, 12,345 training tokens"
   virtual std::string summary(const models::Model& model) const = 0;
+  // Bytes of text that a token stands for; 0 where there is no text.
+  virtual double bytes_per_unit() const { return 0; }
   virtual void add_to(formats::Provenance& provenance) const;
 
  protected:

@@ -23,7 +23,7 @@ const cli::About about{
 
 // For --print-config: the kinds with all their settings.
 void show(PretrainOptions& options, const cli::Arguments& arguments) {
-  const RunSpec spec = resolved(options.learning, pretraining_defaults(arguments), arguments);
+  const RunSpec spec = resolved(options.learning, pretraining_defaults(options, arguments), arguments);
   options.model.arch.show(described_model(options.model, spec.model));
   if (spec.objective) options.learning.objective.show(*spec.objective);
   options.learning.training = spec.training;
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
     take_seed(options.control, options.output, arguments);
     const std::string table =
         options.tasks.is_given() ? options.tasks.resolved(data::ProblemChoice(), "tasks")->table_file() : "";
-    return train(options, pretraining_defaults(arguments), {options.train, {options.tokenizer, table}}, arguments,
-                 [&] { return std::make_unique<Pretraining>(options, arguments); });
+    return train(options, pretraining_defaults(options, arguments), {options.train, {options.tokenizer, table}},
+                 arguments, [&] { return std::make_unique<Pretraining>(options, arguments); });
   });
 }

@@ -19,14 +19,6 @@ std::unique_ptr<formats::TokenFile> open_valid(const std::string& word) {
 
 }  // namespace
 
-RunSpec pretraining_defaults(const cli::Arguments& arguments) {
-  RunSpec spec;
-  spec.tool = "pretrain";
-  spec.training.learning_rate = training::automatic_rate;
-  spec.seed = arguments.common().seed;
-  return spec;
-}
-
 namespace {
 
 const models::ModelConfig& preset_of(const std::string& name) {
@@ -43,6 +35,19 @@ models::ModelConfig described_model(const ModelOptions& options, const models::M
                     options.arch.name, ": the preset is of the architecture ", start.arch(),
                     "; leave out --arch or --preset");
   return options.arch.resolved(start, "arch");
+}
+
+RunSpec pretraining_defaults(const PretrainOptions& options, const cli::Arguments& arguments) {
+  RunSpec spec;
+  spec.tool = "pretrain";
+  if (options.control.resume.empty()) {
+    const models::Recipe& recipe = models::architecture(described_model(options.model, {}).arch()).recipe;
+    spec.optimizer = training::OptimizerChoice::from(recipe.optimizer);
+    spec.schedule = training::ScheduleChoice::from(recipe.schedule);
+  }
+  spec.training.learning_rate = training::automatic_rate;
+  spec.seed = arguments.common().seed;
+  return spec;
 }
 
 Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments) : options_(options) {

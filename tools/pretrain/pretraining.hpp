@@ -13,7 +13,7 @@
 namespace heddle {
 
 // What a run of pretrain is where its command line says nothing.
-RunSpec pretraining_defaults(const cli::Arguments& arguments);
+RunSpec pretraining_defaults(const PretrainOptions& options, const cli::Arguments& arguments);
 
 // The model that the options describe; what they leave open is the base's. Throws UsageError.
 models::ModelConfig described_model(const ModelOptions& options, const models::ModelConfig& base);
@@ -32,6 +32,7 @@ class Pretraining : public Trainee {
   void save(const std::string& path, const SavedRun& run) const override;
   std::string first_note(Index steps) const override;
   Trial trial(const RunSpec& spec, const training::TrainingConfig& config) override;
+  double bytes_per_unit() const override { return corpus_ ? corpus_->bytes_per_unit() : 0; }
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
   void describe(DryRun& run) const override;
 

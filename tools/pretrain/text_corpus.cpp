@@ -24,6 +24,7 @@ class TextCorpus : public Corpus {
     fit_texts(model, *tokenizer_, nullptr, files().train.front().path);
   }
   std::string summary(const models::Model& model) const override;
+  double bytes_per_unit() const override;
   void add_to(formats::Provenance& provenance) const override;
 
  private:
@@ -75,6 +76,16 @@ std::string TextCorpus::summary(const models::Model& model) const {
   const Index tokens = tokens_->train().size();
   return concatenate("vocabulary ", model.tokens().vocab_size(), ", ", grouped(tokens),
                      tokens == 1 ? " training token" : " training tokens");
+}
+
+// Of the first tokens.
+double TextCorpus::bytes_per_unit() const {
+  constexpr Index most = 100000;
+  std::vector<TokenId> ids(static_cast<std::size_t>(std::min(most, tokens_->train().size())));
+  tokens_->train().read(0, ids);
+  Index bytes = 0;
+  for (const TokenId id : ids) bytes += tokenizer_->token_bytes(id);
+  return static_cast<double>(bytes) / static_cast<double>(ids.size());
 }
 
 void TextCorpus::add_to(formats::Provenance& provenance) const {

@@ -11,6 +11,7 @@
 #include <iostream>
 
 #include "formats/archives/json_archive.hpp"
+#include "libcore/nn/parts.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/limits.hpp"
 #include "libcore/tensor/matmul.hpp"
@@ -194,6 +195,36 @@ void print(const Estimate& result, Index threads, const RunControl& control) {
             << "M --time=" << slurm_time(job_seconds(result, control)) << " --signal=TERM@60\n";
 }
 
+// Of what layers compute with.
+double body_parameters(const Parameters& parameters) {
+  namespace parts = nn::parts;
+  double count = 0;
+  for (const Parameter& parameter : parameters.all()) {
+    const std::string_view part = parts::of_parameter(parameter.name);
+    const bool is_beside =
+        part == parts::token_embeddings || part == parts::positions || part == parts::segments || part == parts::output;
+    if (!is_beside) count += static_cast<double>(parameter.value().size());
+  }
+  return count;
+}
+
+}  // namespace
+
+StepSize step_size(DryRun run) {
+  run.config = harmless(run.config);
+  const Simulation simulation;
+  Begun begun(run, run.config);
+  const training::Objective& objective = *begun.trial.objective;
+  const Index samples = objective.samples_per_batch(run.config.training.batch_size);
+  const double units = static_cast<double>(objective.batch(0, samples).counts.units) / static_cast<double>(samples);
+  const double before = matmul_flops();
+  begun.trainer.step();
+  return {.flops = matmul_flops() - before,
+          .units = units * static_cast<double>(samples * run.config.training.accumulate),
+          .unique_units = units * static_cast<double>(objective.samples_per_epoch()),
+          .body_parameters = body_parameters(begun.parameters())};
+}
+
 Estimate estimate(DryRun run) {
   run.config = harmless(run.config);
   Estimate result;
@@ -218,11 +249,10 @@ Estimate estimate(DryRun run) {
   result.seconds_to_save = result.checkpoint_bytes / measure_write_rate(folder_of(run.output));
   result.seconds =
       static_cast<double>(result.steps) * result.seconds_per_step + checkpoints(run, result) * result.seconds_to_save;
-  if (run.evaluates) result.seconds += times(result.steps, eval_every) * run.evaluation.parts * evaluation;
+  if (run.evaluates) result.seconds_per_evaluation = run.evaluation.parts * evaluation;
+  result.seconds += times(result.steps, eval_every) * result.seconds_per_evaluation;
   return result;
 }
-
-}  // namespace
 
 Estimate dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
   const Estimate result = estimate(run);

@@ -36,7 +36,7 @@ struct Estimate {
   double memory_bytes = 0;
   MemoryEstimate memory;
   double flops_per_step = 0;
-  double seconds_per_step = 0;
+  double seconds_per_step = 0, seconds_per_evaluation = 0;
   bool measured = false;
   Index steps = 0;
   double seconds = 0, seconds_to_save = 0;
@@ -50,6 +50,7 @@ struct Estimate {
     visitor(Field("memory", "peak memory by category"), self.memory);
     visitor(Field("flops_per_step", "floating-point operations per step, of the matrix products"), self.flops_per_step);
     visitor(Field("seconds_per_step", "seconds per step, without evaluations and checkpoints"), self.seconds_per_step);
+    visitor(Field("seconds_per_evaluation", "seconds per evaluation"), self.seconds_per_evaluation);
     visitor(
         Field("measured",
               "whether steps were timed; otherwise the time is estimated from the rates of matrix products and memory"),
@@ -85,8 +86,18 @@ struct DryRun {
   EvaluationSample evaluation = {};  // the data that a trial's evaluation reads
 };
 
-// Prints the estimate for the configured precision to standard output, and returns it. Steps are simulated to find the
-// memory, and timed if they are short enough and the memory suffices.
+// A step, without its time.
+struct StepSize {
+  double flops = 0;
+  double units = 0, unique_units = 0;  // that it reads, and a pass over the data
+  double body_parameters = 0;          // without embeddings and output
+};
+StepSize step_size(DryRun run);
+
+// Steps are simulated to find the memory, and timed if they are short enough and the memory suffices.
+Estimate estimate(DryRun run);
+
+// Prints the estimate for the configured precision to standard output, and returns it.
 Estimate dry_run(const DryRun& run, bool json, const cli::Arguments& arguments);
 
 }  // namespace heddle

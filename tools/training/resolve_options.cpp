@@ -20,6 +20,7 @@ RunSpec resolved(const LearningOptions& options, const RunSpec& base, const cli:
   RunSpec spec = base;
   take_given(spec.training, options.training, arguments);
   take_given(spec.selection, options.selection, arguments);
+  if (arguments.given("budget")) spec.budget = options.budget;
   settle_length(spec.training, arguments);
   if (options.objective.is_given()) {
     const bool is_named = !options.objective.name.empty();

@@ -6,6 +6,7 @@
 #include "libcore/training/objectives.hpp"
 #include "libcore/training/training_config.hpp"
 #include "tools/cli/kind_choice.hpp"
+#include "tools/training/budget.hpp"
 #include "tools/training/run_control.hpp"
 
 namespace heddle {
@@ -36,6 +37,7 @@ struct LearningOptions {
   cli::KindChoice<training::ObjectiveSettings> objective;
   cli::KindChoice<training::OptimizerSettings> optimizer{{"weight_decay"}, training::OptimizerChoice()};
   cli::KindChoice<training::ScheduleSettings> schedule{{"warmup"}, training::ScheduleChoice()};
+  Budget budget;
   training::TrainingOptions training;
   SelectionOptions selection;
   // As tools begin: with a rate that suits.
@@ -49,6 +51,12 @@ struct LearningOptions {
     visitor(Field("objective", self.objective_help).essential(), self.objective);
     visitor(Field("optimizer", "update rule"), self.optimizer);
     visitor(Field("schedule", "learning rate after the warmup"), self.schedule);
+    visitor(Field("budget",
+                  "choose what is not given, shape, batch and steps, for this time (30m) or arithmetic (2e15flop) on "
+                  "this machine")
+                .takes("TIME|none")
+                .essential(),
+            self.budget);
     auto offered = [&](const Field& field, auto& value) {
       if (self.has_average || field.name != "ema_decay") visitor(field, value);
     };

@@ -21,6 +21,7 @@ struct RunSpec {
   // model that is tuned.
   models::ModelConfig model;
   std::optional<training::ObjectiveChoice> objective;  // none: that of the task
+  Budget budget;
   training::OptimizerChoice optimizer;
   training::ScheduleChoice schedule;
   training::TrainingOptions training;
@@ -33,6 +34,7 @@ struct RunSpec {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("tool", "program that trains"), self.tool);
+    visitor(Field("budget", "what the run may cost"), self.budget);
     visitor(Field("model", "Model"), self.model);
     visit_optional(Field("objective", "Objective"), self.objective, visitor);
     visitor(Field("optimizer", "Optimizer"), self.optimizer);

@@ -4,6 +4,7 @@
 #include "formats/heddle/load_model.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/training/choose_precision.hpp"
+#include "tools/training/plan_budget.hpp"
 #include "tools/training/training_files.hpp"
 
 namespace heddle {
@@ -39,6 +40,12 @@ void check_inputs(const formats::ModelFile& file, const formats::Provenance* now
   for (const char* role : roles) check_same_input(file, *now, role, found);
 }
 
+// Where a run with this budget was begun, what it chose stands.
+RunSpec base_of(const RunOptions& options, const RunSpec& defaults, const RunRecord& record) {
+  const Budget& budget = options.learning.budget;
+  return budget.is_given() && record.spec.budget == budget ? record.spec : defaults;
+}
+
 // Throws unless the file is of a run of this command.
 void check_same_command(const formats::ModelFile& file, const RunOptions& options, const RunSpec& defaults,
                         const Trainee& trainee, const formats::Provenance* now, const cli::Arguments& arguments) {
@@ -47,7 +54,8 @@ void check_same_command(const formats::ModelFile& file, const RunOptions& option
   check_inputs(file, now, {"model", "tokenizer"}, found);
   if (options.control.resume.empty()) {
     check_same_validation(options.valid, file);
-    check_same_run(settled(options, defaults, trainee, arguments), record, file.file().path());
+    check_same_run(settled(options, base_of(options, defaults, record), trainee, arguments), record,
+                   file.file().path());
   } else {
     RunRecord unchanged = record;
     unchanged.changed_at = 0;
@@ -58,14 +66,16 @@ void check_same_command(const formats::ModelFile& file, const RunOptions& option
 
 }  // namespace
 
-PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, const Trainee& trainee,
+PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee,
                        const formats::Provenance* now, const cli::Arguments& arguments) {
   PlannedRun plan;
   plan.start = find_start(options.output, options.control, [&](const formats::ModelFile& file) {
     check_same_command(file, options, defaults, trainee, now, arguments);
   });
   if (!plan.start.file) {
-    plan.spec = settled(options, defaults, trainee, arguments);
+    const SettleRun settle = [&](const RunSpec& base) { return settled(options, base, trainee, arguments); };
+    plan.spec = options.learning.budget.is_given() ? plan_budget(options, defaults, trainee, settle, arguments)
+                                                   : settle(defaults);
     return plan;
   }
   const formats::ModelFile& file = *plan.start.file;
@@ -129,27 +139,48 @@ int TrainingRun::run() {
   return status;
 }
 
+DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const RunOptions& options,
+                    Trainee& trainee) {
+  config.seed = 0;  // the same estimate for all seeds
+  const EvaluationSample evaluation = trainee.sample_evaluation(config, spec);
+  DryRun run{.begin = [&trainee, spec](const training::TrainingConfig& of) { return trainee.trial(spec, of); },
+             .config = config,
+             .control = options.control,
+             .output = options.output};
+  run.evaluates = trainee.evaluates();
+  run.keeps_best = spec.selection.select == Select::best;
+  run.evaluation = evaluation;
+  trainee.describe(run);
+  return run;
+}
+
 Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments) {
   PlannedRun plan = planned_run(options, defaults, trainee, nullptr, arguments);
   const PrecisionChoice computed = choose_precision(plan.spec.training.precision, arguments);
   training::TrainingConfig config = plan.spec.config(computed);
-  config.seed = 0;  // the same estimate for all seeds
-  const EvaluationSample evaluation = trainee.sample_evaluation(config, plan.spec);
-  DryRun run{.begin = [&](const training::TrainingConfig& of_trial) { return trainee.trial(plan.spec, of_trial); },
-             .config = config,
-             .control = options.control,
-             .output = options.output};
+  DryRun run = describe_run(plan.spec, config, options, trainee);
   const bool continues = plan.start.beginning == Beginning::interrupted || plan.start.beginning == Beginning::resumed;
   if (continues) run.steps_done = plan.record->progress.step;
-  run.evaluates = trainee.evaluates();
-  run.keeps_best = plan.spec.selection.select == Select::best;
-  run.evaluation = evaluation;
-  trainee.describe(run);
   return run.steps_done + dry_run(run, options.json, arguments).steps;
 }
 
+namespace {
+
+void check_budget(const RunOptions& options, const cli::Arguments& arguments) {
+  if (!options.learning.budget.is_given()) return;
+  for (const char* length : {"steps", "epochs"}) {
+    check<UsageError>(!arguments.given(length), "--budget and --", length,
+                      " both set the length of the training; give one of them");
+  }
+  check<UsageError>(options.control.resume.empty(),
+                    "--budget plans a new run, and --resume continues one; leave out one of them");
+}
+
+}  // namespace
+
 int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const cli::Arguments& arguments,
           const std::function<std::unique_ptr<Trainee>()>& open) {
+  check_budget(options, arguments);
   const TrainingOutputs outputs{options.output, options.log, options.control.keep};
   TrainingInputs inputs{.named = files.others, .resumed = files_to_resume(options.control, options.output)};
   inputs.named.push_back(validation(options.valid).file);

@@ -53,6 +53,8 @@ class Trainee {
   // For dry runs: model and objective, with the weights' shapes alone in a simulation. What evaluations read is a
   // sample; `config` is changed so that they do.
   virtual Trial trial(const RunSpec& spec, const training::TrainingConfig& config) = 0;
+  // Bytes of text that a unit of training stands for; 0 where units are not of text.
+  virtual double bytes_per_unit() const { return 0; }
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) = 0;
   // Sets what is particular to dry runs of the tool.
   virtual void describe(DryRun& run) const { (void)run; }
@@ -67,7 +69,7 @@ struct PlannedRun {
 
 // `now` has the inputs, which must be those of the run's files; without it they are not compared. Throws UsageError and
 // DataError for options and files that do not go together.
-PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, const Trainee& trainee,
+PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee,
                        const formats::Provenance* now, const cli::Arguments& arguments);
 
 class TrainingRun {
@@ -90,6 +92,9 @@ class TrainingRun {
   PlannedRun plan_;
   std::optional<TrainingSession> session_;
 };
+
+// The dry run of a run; `config` is changed so that it evaluates a sample.
+DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const RunOptions& options, Trainee& trainee);
 
 // Prints what the run needs. Returns the steps that it has in all.
 Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments);

@@ -54,11 +54,11 @@ TEST_CASE("presets: the defaults of transformers") {
            " heads=4 kv_heads=0 head_width=0 ffn_width=0 activation=" + feed_forward + " norm=" + norm +
            " block=pre norm_epsilon=1e-05 positions=" + positions +
            " context=0 attention=dot window=0 bias=yes attention_bias=yes projections=standard attention_output=yes "
-           "head_norm=no zero_outputs=no layer_dropout=0 vocab_size=0 "
+           "head_norm=no head_gates=no input_mix=no zero_outputs=no layer_dropout=0 vocab_size=0 "
            "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
   };
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
-  CHECK(fields("decoder") == with("128", "gelu-tanh gated=no", "layer", "learned") + " memory=0 logit_cap=0");
+  CHECK(fields("decoder") == with("128", "gelu-tanh gated=no", "layer", "rope") + " memory=0 logit_cap=0");
   CHECK(fields("encoder") ==
         with("256", "silu gated=yes", "rms", "rope") +
             " pooler=no masked_head=yes next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
@@ -104,15 +104,16 @@ TEST_CASE("presets: the defaults of the other architectures") {
 TEST_CASE("presets: what every preset changes of its architecture's defaults") {
   const std::vector<std::pair<std::string, std::string>> expected{
       {"nano", "decoder: context=64 bias=no"},
-      {"gpt1", "decoder: layers=12 width=768 heads=12 block=post context=512 vocab_size=40478 dropout=0.1"},
-      {"gpt2", "decoder: layers=12 width=768 heads=12 context=1024 vocab_size=50257"},
-      {"gpt2-medium", "decoder: layers=24 width=1024 heads=16 context=1024 vocab_size=50257"},
-      {"gpt2-large", "decoder: layers=36 width=1280 heads=20 context=1024 vocab_size=50257"},
-      {"gpt2-xl", "decoder: layers=48 width=1600 heads=25 context=1024 vocab_size=50257"},
-      {"gpt3", "decoder: layers=96 width=12288 heads=96 context=2048 vocab_size=50257"},
+      {"gpt1",
+       "decoder: layers=12 width=768 heads=12 block=post positions=learned context=512 vocab_size=40478 dropout=0.1"},
+      {"gpt2", "decoder: layers=12 width=768 heads=12 positions=learned context=1024 vocab_size=50257"},
+      {"gpt2-medium", "decoder: layers=24 width=1024 heads=16 positions=learned context=1024 vocab_size=50257"},
+      {"gpt2-large", "decoder: layers=36 width=1280 heads=20 positions=learned context=1024 vocab_size=50257"},
+      {"gpt2-xl", "decoder: layers=48 width=1600 heads=25 positions=learned context=1024 vocab_size=50257"},
+      {"gpt3", "decoder: layers=96 width=12288 heads=96 positions=learned context=2048 vocab_size=50257"},
       {"llama-7b",
        "decoder: layers=32 width=4096 heads=32 ffn_width=11008 activation=silu gated=yes norm=rms "
-       "norm_epsilon=1e-06 positions=rope context=2048 bias=no vocab_size=32000 tie_embeddings=no"},
+       "norm_epsilon=1e-06 context=2048 bias=no vocab_size=32000 tie_embeddings=no"},
       {"llama3-8b",
        "decoder: layers=32 width=4096 heads=32 kv_heads=8 ffn_width=14336 activation=silu gated=yes "
        "norm=rms positions=rope:base=500000 context=8192 bias=no vocab_size=128256 tie_embeddings=no"},
@@ -124,10 +125,10 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
        "norm=rms positions=rope:base=500000 context=8192 bias=no vocab_size=128256 tie_embeddings=no"},
       {"smollm-135m",
        "decoder: layers=30 width=576 heads=9 kv_heads=3 ffn_width=1536 activation=silu gated=yes "
-       "norm=rms positions=rope context=2048 bias=no vocab_size=49152"},
+       "norm=rms context=2048 bias=no vocab_size=49152"},
       {"palm-8b",
        "decoder: layers=32 width=4096 heads=16 kv_heads=1 ffn_width=16384 activation=silu gated=yes block=parallel "
-       "positions=rope context=2048 bias=no vocab_size=256000"},
+       "context=2048 bias=no vocab_size=256000"},
       {"t5-decoder",
        "decoder: layers=6 width=512 heads=8 activation=relu norm=rms norm_epsilon=1e-06 "
        "positions=relative-scalar attention=dot:scale=1 bias=no vocab_size=32128 dropout=0.1"},
@@ -217,7 +218,8 @@ TEST_CASE("presets: what every preset changes of its architecture's defaults") {
 TEST_CASE("presets: a model's file spells out what its settings leave to defaults, and says the same") {
   const std::string small = "layers=2,width=16,vocab_size=30";
   const std::vector<std::pair<std::string, std::vector<std::string>>> all{
-      {"decoder:heads=2," + small, {"kv_heads=2", "head_width=8", "ffn_width=64", "context=64", "sequence_length=64"}},
+      {"decoder:heads=2,positions=learned," + small,
+       {"kv_heads=2", "head_width=8", "ffn_width=64", "context=64", "sequence_length=64"}},
       {"decoder:heads=4,kv_heads=2,positions=rope,sequence_length=8," + small,
        {"kv_heads=2", "head_width=4", "context=0", "sequence_length=8"}},
       {"encoder:heads=2," + small, {"kv_heads=2", "head_width=8", "ffn_width=64", "sequence_length=64"}},

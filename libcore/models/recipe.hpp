@@ -1,0 +1,43 @@
+// What suits a new model that is pre-trained, by measurement: an update rule, a schedule, and what shapes of which size
+// reach with how much text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libcore/base/real.hpp"
+
+namespace heddle::models {
+
+// What decides how far a model comes.
+struct TrainingScale {
+  double parameters;  // of the layers, without embeddings and output
+  double units;       // tokens that training reads
+  double unique;      // of these different ones: a pass over the data
+};
+
+// The validation loss L in nats per unit, N the parameters, D the units, U those of one pass:
+//   L = floor + width (N / 10^6)^-width_power + data (D' / 10^6)^-data_power,
+//   D' = min(D, U) + U r (1 - exp(-max(0, D / U - 1) / r)),
+// so that what is read again counts less each time: r passes more count (1 - 1/e) r.
+// Sources: Hoffmann et al. 2022, "Training compute-optimal large language models", section 3.3; Muennighoff et al.
+// 2023, "Scaling data-constrained language models", section 3.1.
+struct ScalingLaw {
+  double floor = 0, width = 0, width_power = 1, data = 0, data_power = 1, repeats = 15;
+  double error = 0;  // of nine texts in ten the loss differs by less, as a part of it
+
+  double loss(const TrainingScale& of) const;
+};
+
+struct Recipe {
+  std::string optimizer = "adamw", schedule = "cosine";
+  // Settings of a model and of --batch-size, from small to large, among which a budget chooses; none: it cannot.
+  struct Shape {
+    std::string settings;
+    Index batch_size;
+  };
+  std::vector<Shape> shapes = {};
+  ScalingLaw law = {};
+};
+
+}  // namespace heddle::models

@@ -1,0 +1,85 @@
+// --budget: what a time or an amount of arithmetic buys.
+#include <cmath>
+
+#include "support/json.hpp"
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+using nlohmann::json;
+
+namespace budget_tests {
+
+namespace {
+
+const std::string train = "pretrain --threads 1 --train train.h5 --valid valid.h5 ";
+
+json model_of(const SmallCorpus& corpus, const std::string& file) {
+  return parse_json(corpus.must("inspect show --json " + file).out)["model"];
+}
+
+json planned(const SmallCorpus& corpus, const std::string& options) {
+  return parse_json(corpus.must(train + "--dry-run --json --precision f32 " + options).out);
+}
+
+}  // namespace
+
+TEST_CASE("budget: more arithmetic buys a larger model and more steps, and all of it is spent") {
+  const SmallCorpus corpus;
+  const json small = planned(corpus, "--budget 1e11flop"), large = planned(corpus, "--budget 1e17flop");
+  CHECK(large["parameters"].get<double>() > small["parameters"].get<double>());
+  for (const auto& [run, flops] : {std::pair(small, 1e11), std::pair(large, 1e17)}) {
+    const double spent = run["steps"].get<double>() * run["flops_per_step"].get<double>();
+    CHECK(spent <= flops);
+    CHECK(spent > flops - run["flops_per_step"].get<double>());
+  }
+}
+
+TEST_CASE("budget: what is given stays, and the rest follows") {
+  const SmallCorpus corpus;
+  const Outcome run = corpus.must(train + "--budget 3e9flop --layers 1 --width 16 --heads 2 --batch-size 2 " +
+                                  "--arch decoder:sequence-length=16 --optimizer adamw -o m.h5");
+  CHECK(contains(run.err, "budget 3e+09flop: layers 1, width 16, heads 2, sequence-length 16, batch-size 2, "));
+  CHECK(contains(run.err, " bits per byte"));
+  const json model = model_of(corpus, "m.h5");
+  CHECK(model["layers"] == 1);
+  CHECK(model["width"] == 16);
+  const std::string shown = corpus.must("inspect show m.h5 --training").out;
+  CHECK(contains(shown, "adamw"));
+}
+
+TEST_CASE("budget: the same command goes on with what it chose, or is finished") {
+  const SmallCorpus corpus;
+  const std::string command = train + "--budget 2e9flop --layers 1 --width 16 --heads 2 --batch-size 2 -o m.h5 ";
+  corpus.must(command + "--threads 1 --log whole.log");
+  const auto whole = corpus.weights("m.h5");
+  CHECK(contains(corpus.must(command + "--log whole.log").err, "is finished"));
+  corpus.must("mv m.h5 whole.h5");
+  CHECK(corpus.run(command + "--log a.log --max-time 1ms").status == 2);  // no length of time
+  CHECK(corpus.run(command + "--max-time 0.001s").status == 75);
+  corpus.must(command);
+  CHECK(corpus.weights("m.h5") == whole);
+  corpus.refused(train + "--budget 4e9flop --layers 1 --width 16 --heads 2 --batch-size 2 -o m.h5 --resume m.h5", 2,
+                 "--resume continues one");
+}
+
+TEST_CASE("budget: of time, by the speed of this machine") {
+  const SmallCorpus corpus;
+  const json run = planned(corpus, "--budget 20s --layers 1 --width 16 --heads 2");
+  CHECK(run["steps"].get<double>() * run["seconds_per_step"].get<double>() < 60);
+  CHECK(run["steps"].get<double>() > 20);
+}
+
+TEST_CASE("budget: errors") {
+  const SmallCorpus corpus;
+  corpus.refused(train + "--budget soon -o m.h5", 2,
+                 "--budget: 'soon' is not a length of time (30m, 2h), an amount of arithmetic (2e15flop) or none");
+  corpus.refused(train + "--budget -1flop -o m.h5", 2, "is not a length of time");
+  corpus.refused(train + "--budget 10m --steps 5 -o m.h5", 2,
+                 "--budget and --steps both set the length of the training; give one of them");
+  corpus.refused(train + "--budget 10m --epochs 5 -o m.h5", 2, "--budget and --epochs both set");
+  corpus.refused(train + "--budget 1flop -o m.h5", 2, "--budget 1flop: is shorter than a step of the smallest shape");
+  corpus.refused(train + "--budget 10m --arch bilm -o m.h5", 2, "--budget: how models of the architecture bilm grow");
+}
+
+}  // namespace budget_tests

@@ -1,0 +1,216 @@
+#include "tools/training/plan_budget.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "libcore/models/architecture.hpp"
+#include "libcore/tensor/limits.hpp"
+#include "tools/training/choose_precision.hpp"
+
+namespace heddle {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Of the budget: evaluations, and what is left for the end.
+constexpr double most_for_evaluations = 0.03, reserve = 0.01;
+constexpr Index evaluations = 10, least_evaluated = 8192;
+
+struct Candidate {
+  RunSpec spec;
+  StepSize step;
+  Estimate cost;
+  double steps = 0, loss = std::numeric_limits<double>::infinity();
+};
+
+class Planner {
+ public:
+  Planner(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const SettleRun& settle,
+          const cli::Arguments& arguments)
+      : options_(options),
+        budget_(options.learning.budget),
+        trainee_(trainee),
+        settle_(settle),
+        arguments_(arguments),
+        base_(defaults) {
+    if (!arguments.given("precision")) base_.training.precision = PrecisionChoice::automatic;
+    base_.budget = budget_;
+  }
+
+  RunSpec plan() {
+    computed_ = choose_precision(settle_(base_).training.precision, arguments_);
+    if (base_.tuning) return tuned();
+    if (budget_.seconds > 0) matmul_rate_ = measure_matmul_rate(chosen(computed_));
+    std::vector<Candidate> all = candidates();
+    std::ranges::sort(all, {}, &Candidate::loss);
+    if (budget_.seconds > 0) measure(all);
+    Candidate& best = *std::ranges::min_element(all, {}, &Candidate::loss);
+    settle_length(best);
+    report(best);
+    return best.spec;
+  }
+
+ private:
+  double left() const { return budget_.seconds - std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+  const models::Recipe& recipe(const RunSpec& spec) const { return models::architecture(spec.model.arch()).recipe; }
+
+  // As long as is usual for the examples, or as long as the budget lasts.
+  RunSpec tuned() {
+    Candidate run;
+    run.spec = settle_(base_);
+    training::TrainingConfig config = run.spec.config(computed_);
+    run.cost = estimate(describe_run(run.spec, config, options_, trainee_));
+    const double most = budget_.flops > 0
+                            ? budget_.flops / run.cost.flops_per_step
+                            : (1 - reserve) * left() / (run.cost.seconds / static_cast<double>(run.cost.steps));
+    check_reaches_a_step(most);
+    run.spec.training.precision = computed_;
+    if (most >= static_cast<double>(run.cost.steps)) {
+      arguments_.say(
+          concatenate("budget ", budget_.text(), ": enough for the usual ", grouped(run.cost.steps), " steps"));
+      return run.spec;
+    }
+    run.spec.training.steps = static_cast<Index>(most);
+    run.spec.training.epochs = 0;
+    arguments_.say(concatenate("budget ", budget_.text(), ": ", grouped(run.spec.training.steps), " of the usual ",
+                               grouped(run.cost.steps), " steps"));
+    return run.spec;
+  }
+
+  void check_reaches_a_step(double steps) const {
+    check<UsageError>(steps >= 1, "--budget ", budget_.text(),
+                      ": is shorter than a step of the smallest shape; give more");
+  }
+
+  // One for each shape that the options leave, with the speed that its arithmetic suggests.
+  std::vector<Candidate> candidates() {
+    const RunSpec plain = settle_(base_);
+    const models::Architecture& architecture = models::architecture(plain.model.arch());
+    check<UsageError>(!architecture.recipe.shapes.empty(), "--budget: how models of the architecture ",
+                      architecture.name, " grow was not measured; give their sizes and --steps");
+    std::vector<Candidate> all;
+    for (const auto& [settings, batch_size] : architecture.recipe.shapes) {
+      RunSpec base = base_;
+      base.model = models::ModelConfig::from(architecture.name + ":" + settings);
+      base.training.batch_size = batch_size;
+      const RunSpec spec = settle_(base);
+      const bool is_new =
+          std::ranges::none_of(all, [&](const Candidate& other) { return differences(spec, other.spec).empty(); });
+      if (is_new) all.push_back(simulated(spec));
+    }
+    return all;
+  }
+
+  Candidate simulated(const RunSpec& spec) {
+    Candidate candidate;
+    candidate.spec = spec;
+    training::TrainingConfig config = spec.config(computed_);
+    candidate.step = step_size(describe_run(spec, config, options_, trainee_));
+    candidate.cost.flops_per_step = candidate.step.flops;
+    candidate.cost.seconds_per_step = 1.25 * candidate.step.flops / matmul_rate_;
+    estimate_loss(candidate);
+    return candidate;
+  }
+
+  // Times those that promise most.
+  void measure(std::vector<Candidate>& sorted) {
+    constexpr double most_of_budget = 0.05;
+    const double begin = left();
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      Candidate& of = sorted[i];
+      if (i > 2 || (i > 0 && begin - left() > most_of_budget * budget_.seconds)) {
+        of.loss = std::numeric_limits<double>::infinity();
+        continue;
+      }
+      training::TrainingConfig config = of.spec.config(computed_);
+      of.cost = estimate(describe_run(of.spec, config, options_, trainee_));
+      estimate_loss(of);
+    }
+  }
+
+  void estimate_loss(Candidate& of) const {
+    of.steps = budget_.flops > 0 ? budget_.flops / of.step.flops
+                                 : (1 - reserve) * (left() - time_of_evaluations(of)) / of.cost.seconds_per_step;
+    of.loss = of.steps < 1 ? std::numeric_limits<double>::infinity()
+                           : recipe(of.spec).law.loss({.parameters = of.step.body_parameters,
+                                                       .units = of.steps * of.step.units,
+                                                       .unique = of.step.unique_units});
+  }
+
+  double time_of_evaluations(const Candidate& of) const {
+    return std::min(most_for_evaluations * budget_.seconds, evaluations * of.cost.seconds_per_evaluation);
+  }
+
+  // Steps, and evaluations after each tenth of them.
+  void settle_length(Candidate& best) const {
+    training::TrainingOptions& training = best.spec.training;
+    check_reaches_a_step(best.steps);
+    training.precision = computed_;
+    training.steps = static_cast<Index>(best.steps);
+    training.epochs = 0;
+    if (!arguments_.given("eval_every")) training.eval_every = std::max<Index>(1, training.steps / evaluations);
+    const double wanted = evaluations * best.cost.seconds_per_evaluation, most = time_of_evaluations(best);
+    if (wanted > most && training.eval_tokens > 0 && !arguments_.given("eval_tokens")) {
+      training.eval_tokens =
+          std::max(least_evaluated, static_cast<Index>(static_cast<double>(training.eval_tokens) * most / wanted));
+    }
+  }
+
+  // "budget 30m: 6 layers …": what was chosen, as options that would choose the same.
+  void report(const Candidate& best) const {
+    const training::TrainingOptions& training = best.spec.training;
+    std::string text = concatenate("budget ", budget_.text(), ": ", chosen_settings(best.spec), "batch-size ",
+                                   training.batch_size, ", ", grouped(training.steps), " steps");
+    if (best.cost.measured) text += fmt::format(" of {:.3g} ms", 1e3 * best.cost.seconds_per_step);
+    const double units = best.steps * best.step.units;
+    text += fmt::format(", {:.3g} million {} in {:.2g} passes over the data", 1e-6 * units, "tokens",
+                        units / best.step.unique_units);
+    arguments_.say(text + expectation(best));
+  }
+
+  // "layers 6, width 256, heads 4, "
+  std::string chosen_settings(const RunSpec& spec) const {
+    const models::Recipe::Shape& any = recipe(spec).shapes.front();
+    std::string text;
+    for (const auto& [key, value] : KindText::parse(spec.model.arch() + ":" + any.settings).settings) {
+      for (const FieldText& field : spec.model.fields()) {
+        if (field.field.option() == key) text += concatenate(key, " ", field.text, ", ");
+      }
+    }
+    return text;
+  }
+
+  std::string expectation(const Candidate& best) const {
+    const double error = recipe(best.spec).law.error, bytes = trainee_.bytes_per_unit();
+    const double unit = bytes > 0 ? std::numbers::ln2 * bytes : 1;
+    return fmt::format("; expects {:.3g} to {:.3g} {}", (1 - error) * best.loss / unit, (1 + error) * best.loss / unit,
+                       bytes > 0 ? "bits per byte" : "nats per token");
+  }
+
+  const RunOptions& options_;
+  const Budget budget_;
+  Trainee& trainee_;
+  const SettleRun& settle_;
+  const cli::Arguments& arguments_;
+  RunSpec base_;
+  const Clock::time_point start_ = Clock::now();
+  PrecisionChoice computed_ = PrecisionChoice::f32;
+  double matmul_rate_ = 1;
+};
+
+}  // namespace
+
+RunSpec plan_budget(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const SettleRun& settle,
+                    const cli::Arguments& arguments) {
+  return Planner(options, defaults, trainee, settle, arguments).plan();
+}
+
+}  // namespace heddle

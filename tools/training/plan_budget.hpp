@@ -1,0 +1,19 @@
+// What a budget buys: the shape, batch and number of steps that reach the lowest loss in a time, by the measured speed
+// of this machine and what architectures say of what they reach (models::Recipe).
+#pragma once
+
+#include <functional>
+
+#include "tools/training/training_run.hpp"
+
+namespace heddle {
+
+// The run of the options where those that are not given are those of the argument.
+using SettleRun = std::function<RunSpec(RunSpec base)>;
+
+// A run within options.learning.budget, which is given. Says what it chose, and what to expect. Throws UsageError for
+// an architecture without measurements, and for a budget that is shorter than a step.
+RunSpec plan_budget(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const SettleRun& settle,
+                    const cli::Arguments& arguments);
+
+}  // namespace heddle
