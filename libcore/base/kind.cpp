@@ -35,7 +35,7 @@ class FieldSetter : public FieldVisitor {
  private:
   template <class T>
   void set(const Field& field, T& value) {
-    if (field.option() != option_) return;
+    if (field.is_computed || field.option() != option_) return;
     found_ = true;
     try {
       value = parse_field<T>(field, text_);

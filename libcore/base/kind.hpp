@@ -43,8 +43,8 @@ struct FieldText {
   std::string text;
 };
 std::vector<FieldText> field_texts(const VisitFields& visit);
-// Sets the field of this name, with underscores or dashes. Returns whether there is one. Throws UsageError, "NAME: …",
-// for a text that is no value of it.
+// Sets the field of this name, with underscores or dashes, unless the program does. Returns whether there is one.
+// Throws UsageError, "NAME: …", for a text that is no value of it.
 bool set_field(const VisitFields& visit, std::string_view name, const std::string& text);
 
 // "rnn:cell=lstm,layers=2" in its parts; a comma inside a value is written "\,".
@@ -59,7 +59,7 @@ struct KindText {
 // A name of a list, for help and messages.
 struct KindHelp {
   std::string name, summary;
-  std::vector<FieldText> fields;  // with the defaults
+  std::vector<FieldText> fields;  // its settings, with the defaults
 
   std::vector<std::string> keys() const;  // as options have them: source-encoder
 };
@@ -170,10 +170,16 @@ class KindOf {
     KindOf copy(*this);
     return field_texts([&](FieldVisitor& visitor) { copy.visit_own(visitor); });
   }
-  // Whether it has a field of this name, with underscores or dashes.
+  // Those that users set.
+  std::vector<FieldText> settings() const {
+    std::vector<FieldText> all = fields();
+    std::erase_if(all, [](const FieldText& of) { return of.field.is_computed; });
+    return all;
+  }
+  // Whether it has a setting of this name, with underscores or dashes.
   bool has(std::string_view key) const {
     const std::string wanted = Field(std::string(key), "").option();
-    return std::ranges::any_of(fields(), [&](const FieldText& of) { return of.field.option() == wanted; });
+    return std::ranges::any_of(settings(), [&](const FieldText& of) { return of.field.option() == wanted; });
   }
   // Throws UsageError for an unknown key, and "KEY: …" for a text that is no value of it.
   void set(const std::string& key, const std::string& text);
@@ -264,7 +270,7 @@ struct KindList {
   }
   std::vector<KindHelp> help() const {
     std::vector<KindHelp> help;
-    for (const Kind<Common>& kind : all) help.push_back({kind.name, kind.summary, kind.defaults.fields()});
+    for (const Kind<Common>& kind : all) help.push_back({kind.name, kind.summary, kind.defaults.settings()});
     return help;
   }
 };

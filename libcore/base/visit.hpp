@@ -50,6 +50,9 @@ struct Field {
   bool completes = false;                             // when set, missing fields are completed from elsewhere
   bool is_essential = false;                          // most people need it: short help shows it
   bool may_change = false;                            // a run may be resumed with another value
+  bool is_computed = false;                           // the program sets it: files hold it, and it is no option
+  bool is_initial = false;                            // it says how training begins, and nothing of what is trained
+  bool is_content = false;                            // a file, which runs know by its content
   std::vector<std::pair<double, std::string>> words;  // numbers that are written as words
   std::vector<std::string> former_names;              // for messages to people who use them
   const std::vector<NameHelp>& (*names)() = nullptr;  // of a text NAME[:KEY=VALUE,...]: the list, for help
@@ -86,6 +89,21 @@ struct Field {
   // A run that is resumed may have another value of it.
   Field&& changeable() && {
     may_change = true;
+    return std::move(*this);
+  }
+  // Of a kind: the program sets it from what else it knows. Files hold it and people see it, but cannot set it.
+  Field&& computed() && {
+    is_computed = true;
+    return std::move(*this);
+  }
+  // Trained models that differ in it alone compute the same.
+  Field&& initial() && {
+    is_initial = true;
+    return std::move(*this);
+  }
+  // A file may move: runs are compared by what it holds, which is one of their inputs.
+  Field&& by_content() && {
+    is_content = true;
     return std::move(*this);
   }
   Field&& formerly(std::string old_name) && {

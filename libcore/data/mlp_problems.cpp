@@ -112,7 +112,8 @@ struct MlpFamily final : ProblemFamily {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("table", "CSV or TSV file whose columns of numbers are learned from, the last one what is learned")
-                .takes("FILE"),
+                .takes("FILE")
+                .by_content(),
             self.table);
     visitor(Field("hidden", "width of the hidden layer").range(1, 10000).takes("N"), self.hidden);
     visitor(Field("rows", "rows of the table that a step sees").range(1, 1000000).takes("N"), self.rows);

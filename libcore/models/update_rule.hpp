@@ -22,8 +22,8 @@ struct RuleConfig : CommonConfig {
                 .above(0, 100)
                 .takes("P"),
             self.precision);
-    visitor(Field("learned_on", "the problems on which it was trained"), self.learned_on);
-    visitor(Field("horizon", "steps of these problems; 0: none yet").range(0), self.horizon);
+    visitor(Field("learned_on", "the problems on which it was trained").computed(), self.learned_on);
+    visitor(Field("horizon", "steps of these problems; 0: none yet").range(0).computed(), self.horizon);
   }
 };
 

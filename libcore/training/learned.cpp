@@ -72,15 +72,12 @@ class Learned : public Optimizer {
 
 struct LearnedSettings final : OptimizerSettings {
   static constexpr const char* kind_name = "learned";
-  std::string file, content;
+  std::string file;
   std::shared_ptr<const models::Model> rule;
 
   double usual_rate(double) const override { return 1; }
   std::optional<std::string> rule_file() const override { return file; }
-  void use(const RuleModel& of) override {
-    rule = of.model;
-    content = of.content;
-  }
+  void use(std::shared_ptr<const models::Model> model) override { rule = std::move(model); }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
     check<UsageError>(rule != nullptr, "optimizer learned: its file was not read");
     return std::make_unique<Learned>(rule, weight_decay, parameters);
@@ -88,9 +85,10 @@ struct LearnedSettings final : OptimizerSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("file", "model that takes the steps, made by pretrain with `objective` optimizer").takes("FILE"),
+    visitor(Field("file", "model that takes the steps, made by pretrain with `objective` optimizer")
+                .takes("FILE")
+                .by_content(),
             self.file);
-    visitor(Field("content", "a hash of its weights, which is found anew").takes("HASH"), self.content);
     OptimizerSettings::visit(self, visitor);
   }
 };

@@ -32,14 +32,10 @@ class Optimizer {
   virtual void update(const UpdateStep& step) = 0;
   // The state of the rule from step to step, or its initial state before the first update; for saving and restoring.
   virtual std::vector<StateTensor> state() const = 0;
-  // What a user who chose the rule for these parameters should know, in a line; usually nothing.
+  // What a user who chose the rule for these parameters should know, in a line; usually nothing. A warning says that it
+  // is not the rule that takes the steps.
   virtual std::string note() const { return ""; }
-};
-
-// A model that takes steps, and what its weights are known by.
-struct RuleModel {
-  std::shared_ptr<const models::Model> model;
-  std::string content;
+  virtual std::string warning() const { return ""; }
 };
 
 // What the settings of every rule have. A rule's own derive from it and have a visit().
@@ -52,7 +48,7 @@ struct OptimizerSettings {
   virtual double usual_rate(double rate_of_adamw) const { return rate_of_adamw; }
   // The file of the model that takes the steps, which use() must be given before make(); none where no model does.
   virtual std::optional<std::string> rule_file() const { return std::nullopt; }
-  virtual void use(const RuleModel&) {}
+  virtual void use(std::shared_ptr<const models::Model>) {}
   virtual std::unique_ptr<Optimizer> make(Parameters& parameters) const = 0;
 
   template <class Self, class Visitor>

@@ -16,7 +16,7 @@ namespace heddle::testing {
 template <class Common>
 std::string text_of(const KindOf<Common>& kind) {
   std::string text = kind.name(), separator = ":";
-  for (const FieldText& field : kind.fields()) {
+  for (const FieldText& field : kind.settings()) {
     text += separator + field.field.option() + "=" + replaced(field.text, ",", "\\,");
     separator = ",";
   }
@@ -46,7 +46,7 @@ KindOf<Common> with_another(const KindOf<Common>& kind, const FieldText& field) 
 // With other values of all fields.
 template <class Common>
 KindOf<Common> with_others(KindOf<Common> kind) {
-  for (const FieldText& field : kind.fields()) kind = with_another(kind, field);
+  for (const FieldText& field : kind.settings()) kind = with_another(kind, field);
   return kind;
 }
 

@@ -8,9 +8,8 @@ namespace heddle::testing {
 
 // The rule; where a model takes its steps, with a small one.
 inline training::OptimizerChoice usable(training::OptimizerChoice rule) {
-  if (!rule->rule_file()) return rule;
-  models::ModelConfig config(models::ModelConfig::from("lstm-rule:layers=1,width=3,scale=0.1"));
-  rule->use({models::make_model(config, 3), "a hash"});
+  if (rule->rule_file())
+    rule->use(models::make_model(models::ModelConfig::from("lstm-rule:layers=1,width=3,scale=0.1"), 3));
   return rule;
 }
 

@@ -51,7 +51,7 @@ class KindChoice : public KindInput {
       : KindInput(std::move(short_names)), usual_(std::move(usual)) {}
   // The same, with other defaults of the usual one.
   KindChoice(std::vector<std::string> short_names, const KindOf<Common>& usual)
-      : KindInput(std::move(short_names)), usual_(usual.name()), defaults_(usual.fields()) {}
+      : KindInput(std::move(short_names)), usual_(usual.name()), defaults_(usual.settings()) {}
 
   std::vector<KindHelp> help() const override {
     std::vector<KindHelp> help = kinds<Common>().help();
@@ -94,7 +94,7 @@ class KindChoice : public KindInput {
   void show(const KindOf<Common>& kind) {
     shown_name = kind.name();
     shown_settings.clear();
-    for (const FieldText& field : kind.fields()) shown_settings[field.field.name] = field.text;
+    for (const FieldText& field : kind.settings()) shown_settings[field.field.name] = field.text;
   }
 
  private:

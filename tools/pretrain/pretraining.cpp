@@ -80,6 +80,7 @@ void Pretraining::fit(models::ModelConfig& model) const {
 
 void Pretraining::settle(RunSpec& spec) const {
   spec.model = described_model(options_.model, spec.model);
+  if (options_.tasks.is_given()) spec.tasks = options_.tasks.resolved(data::ProblemChoice(), "tasks");
   if (spec.objective) prepare(spec.model, *spec.objective);
   fit(spec.model);
   spec.model->spell_out();

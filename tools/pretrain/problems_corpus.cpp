@@ -12,7 +12,7 @@ namespace {
 class ProblemsCorpus : public Corpus {
  public:
   ProblemsCorpus(const PretrainOptions& options, const cli::Arguments& arguments) : Corpus({}) {
-    refuse({"train", "valid", "tokenizer", "documents", "eval_tokens"}, arguments,
+    refuse({"train", "valid", "tokenizer", "documents", "eval_tokens", "label_smoothing"}, arguments,
            ": is for texts and graphs; --tasks names problems");
     problems_ = named_problems(options.tasks, arguments);
   }
@@ -34,7 +34,7 @@ class ProblemsCorpus : public Corpus {
                        " numbers");
   }
   void add_to(formats::Provenance& provenance) const override {
-    if (!problems_.table_file.empty()) formats::add_input(provenance, "train", problems_.table_file);
+    if (!problems_.table_file.empty()) formats::add_input(provenance, "tasks", problems_.table_file);
   }
 
  private:

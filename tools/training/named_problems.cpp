@@ -54,7 +54,7 @@ data::ProblemTable read_numbers(const std::string& path, const cli::Arguments& a
 // "quadratics:dimension=10"
 std::string text_of(const data::ProblemChoice& family) {
   std::vector<std::string> settings;
-  for (const FieldText& own : family.fields()) settings.push_back(own.field.option() + "=" + own.text);
+  for (const FieldText& own : family.settings()) settings.push_back(own.field.option() + "=" + own.text);
   return family.name() + (settings.empty() ? "" : ":" + join(settings, ","));
 }
 

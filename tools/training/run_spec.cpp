@@ -21,7 +21,8 @@ class EntryCollector {
     if constexpr (requires { value.fields(); }) {
       const std::string of = field.name == "model" ? "arch" : field.name;
       entries.push_back({of, "", value.name(), false});
-      for (const FieldText& own : value.fields()) {
+      for (const FieldText& own : value.settings()) {
+        if (own.field.is_content) continue;  // compared as an input
         entries.push_back({of, own.field.name, own.text, own.field.may_change});
       }
     } else if constexpr (Visitable<T>) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "formats/heddle/model_file.hpp"
+#include "libcore/data/problems.hpp"
 #include "libcore/models/config.hpp"
 #include "libcore/training/trainer.hpp"
 #include "tools/training/run_options.hpp"
@@ -27,7 +28,8 @@ struct RunSpec {
   training::TrainingOptions training;
   SelectionOptions selection;
   Index seed = 1;
-  std::optional<TuningSpec> tuning;  // of finetune
+  std::optional<data::ProblemChoice> tasks;  // of an update rule
+  std::optional<TuningSpec> tuning;          // of finetune
 
   training::TrainingConfig config(PrecisionChoice computed, Index checkpoint_every = 0) const;
 
@@ -42,6 +44,7 @@ struct RunSpec {
     visitor(Field("training", "Training"), self.training);
     visitor(Field("selection", "Selection"), self.selection);
     visitor(Field("seed", "seed of the random numbers").range(0), self.seed);
+    visit_optional(Field("tasks", "Problems"), self.tasks, visitor);
     visit_optional(Field("tuning", "Task"), self.tuning, visitor);
   }
 

@@ -11,7 +11,7 @@ namespace heddle {
 
 namespace {
 
-// Reads the model that takes the steps, where one does. Throws DataError where it is another one than the run's.
+// Reads the model that takes the steps, where one does.
 void read_rule(training::OptimizerChoice& optimizer) {
   if (!optimizer->rule_file()) return;
   const std::string path = *optimizer->rule_file();
@@ -21,7 +21,14 @@ void read_rule(training::OptimizerChoice& optimizer) {
   const formats::ModelFile file(path);
   const std::shared_ptr<const models::Model> model = formats::load_weights_to_train(file);
   (void)models::require<models::UpdateRule>(*model, "--optimizer learned", path);
-  optimizer->use({model, file.weights().fingerprint()});
+  optimizer->use(model);
+}
+
+// The file of the model that takes the steps; "" where none does.
+std::string rule_of(const RunOptions& options, const RunSpec& defaults, const cli::Arguments& arguments) {
+  const auto resumed = find_resumed(options.control, options.output);
+  const RunSpec base = resumed ? record_of(*resumed, defaults.tool, Found::by_resume).spec : defaults;
+  return resolved(options.learning, base, arguments).optimizer->rule_file().value_or("");
 }
 
 // The run of these options where those that are not given are those of the base.
@@ -40,28 +47,29 @@ void check_inputs(const formats::ModelFile& file, const formats::Provenance* now
   for (const char* role : roles) check_same_input(file, *now, role, found);
 }
 
-// Where a run with this budget was begun, what it chose stands.
-RunSpec base_of(const RunOptions& options, const RunSpec& defaults, const RunRecord& record) {
+// The run of this command, where the file is of it. Where a run with this budget was begun, what it chose stands.
+RunSpec settled_again(const RunOptions& options, const RunSpec& defaults, const RunRecord& record,
+                      const Trainee& trainee, const cli::Arguments& arguments) {
   const Budget& budget = options.learning.budget;
-  return budget.is_given() && record.spec.budget == budget ? record.spec : defaults;
+  const bool is_chosen = budget.is_given() && record.spec.budget == budget;
+  const bool is_of_defaults = options.control.resume.empty() && !is_chosen;
+  return settled(options, is_of_defaults ? defaults : record.spec, trainee, arguments);
 }
 
 // Throws unless the file is of a run of this command.
 void check_same_command(const formats::ModelFile& file, const RunOptions& options, const RunSpec& defaults,
                         const Trainee& trainee, const formats::Provenance* now, const cli::Arguments& arguments) {
   const Found found = found_by(options.control);
-  const RunRecord record = record_of(file, defaults.tool, found);
+  RunRecord record = record_of(file, defaults.tool, found);
   check_inputs(file, now, {"model", "tokenizer"}, found);
+  const RunSpec spec = settled_again(options, defaults, record, trainee, arguments);
   if (options.control.resume.empty()) {
     check_same_validation(options.valid, file);
-    check_same_run(settled(options, base_of(options, defaults, record), trainee, arguments), record,
-                   file.file().path());
   } else {
-    RunRecord unchanged = record;
-    unchanged.changed_at = 0;
-    check_same_run(settled(options, record.spec, trainee, arguments), unchanged, file.file().path());
+    record.changed_at = 0;
   }
-  check_inputs(file, now, {"train", "valid", "checkpoint"}, found);
+  check_same_run(spec, record, file.file().path());
+  check_inputs(file, now, {"train", "tasks", "valid", "optimizer", "checkpoint"}, found);
 }
 
 }  // namespace
@@ -80,12 +88,10 @@ PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Train
   }
   const formats::ModelFile& file = *plan.start.file;
   plan.record = record_of(file, defaults.tool, found_by(options.control));
-  plan.spec = plan.record->spec;
-  read_rule(plan.spec.optimizer);
+  plan.spec = settled_again(options, defaults, *plan.record, trainee, arguments);
   if (plan.start.beginning != Beginning::resumed) return plan;
-  plan.spec = settled(options, plan.record->spec, trainee, arguments);
   check_may_resume(plan.spec, *plan.record, file.file().path());
-  check_inputs(file, now, {"model", "tokenizer", "train"}, Found::by_resume);
+  check_inputs(file, now, {"model", "tokenizer", "train", "tasks", "optimizer"}, Found::by_resume);
   return plan;
 }
 
@@ -96,6 +102,8 @@ TrainingRun::TrainingRun(const RunOptions& options, const RunSpec& defaults, Tra
       arguments_(arguments),
       provenance_(formats::start_provenance(arguments.command_line())) {
   trainee.add_inputs(provenance_);
+  const std::string rule = rule_of(options, defaults, arguments);
+  if (!rule.empty()) formats::add_input(provenance_, "optimizer", rule);
   add_checkpoint_input(provenance_, options.control, options.output);
   plan_ = planned_run(options, defaults, trainee, &provenance_, arguments);
   if (plan_.start.beginning != Beginning::finished) begin();

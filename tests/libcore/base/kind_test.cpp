@@ -58,6 +58,7 @@ struct Saw final : Tool {
   double tooth_width = 0.1;
   bool is_new = true;
   std::string maker = "a, b";
+  Index cuts = 0;
 
   double cost() const override { return tooth_width; }
 
@@ -65,6 +66,7 @@ struct Saw final : Tool {
     visitor(Field("tooth_width", "width of a tooth").above(0, 10), self.tooth_width);
     visitor(Field("is_new", "never used"), self.is_new);
     visitor(Field("maker", "who made it"), self.maker);
+    visitor(Field("cuts", "how much it has cut").computed(), self.cuts);
     Tool::visit(self, visitor);
   }
 };
@@ -98,7 +100,7 @@ using ToolKind = KindOf<Tool>;
 // The kind as text, as a user would write all of it.
 std::string text_of(const ToolKind& kind) {
   std::string text = kind.name(), separator = ":";
-  for (const FieldText& field : kind.fields()) {
+  for (const FieldText& field : kind.settings()) {
     text += separator + field.field.option() + "=" + replaced(field.text, ",", "\\,");
     separator = ",";
   }
@@ -325,4 +327,24 @@ TEST_CASE("kinds: help has every kind with its defaults") {
   CHECK(help[1].fields[0].field.texts == std::vector<std::string>{"fine", "coarse"});
   CHECK(help[1].fields[2].text == "7");
   CHECK(help[2].fields.empty());
+}
+
+TEST_CASE("kind: what the program sets is a field of files, but no setting") {
+  ToolKind saw = ToolKind::from("saw:turns=2");
+  saw.as<Saw>()->cuts = 17;
+  Stored stored;
+  visit_fields(std::as_const(saw), stored);
+  CHECK(std::ranges::count(stored.fields, std::pair<std::string, std::string>("cuts", "17")) == 1);
+  ToolKind again;
+  Restoring restoring{stored};
+  visit_fields(again, restoring);
+  CHECK(again.as<Saw>()->cuts == 17);
+  CHECK(again == saw);
+  CHECK_FALSE(ToolKind::from("saw:turns=2") == saw);
+
+  CHECK_FALSE(saw.has("cuts"));
+  CHECK_THROWS_WITH_AS(ToolKind::from("saw:cuts=3"), "saw has no key 'cuts'; it has tooth-width, is-new, maker, turns",
+                       UsageError);
+  for (const FieldText& setting : saw.settings()) CHECK(setting.field.name != "cuts");
+  for (const KindHelp& kind : kinds<Tool>().help()) CHECK(std::ranges::count(kind.keys(), "cuts") == 0);
 }

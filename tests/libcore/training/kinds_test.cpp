@@ -26,7 +26,7 @@ void check_text(const std::vector<std::string>& names) {
     CHECK(KindOf<Common>::from(kind.name) == kind.defaults);
     CHECK(KindOf<Common>::from(text_of(kind.defaults)) == kind.defaults);
     std::set<std::string> keys;
-    for (const FieldText& field : kind.defaults.fields()) {
+    for (const FieldText& field : kind.defaults.settings()) {
       CAPTURE(field.field.name);
       CHECK(keys.insert(field.field.option()).second);
       CHECK_FALSE(field.field.help.empty());
@@ -38,7 +38,7 @@ void check_text(const std::vector<std::string>& names) {
     }
     const KindOf<Common> all = with_others(kind.defaults);
     CHECK(KindOf<Common>::from(text_of(all)) == all);
-    CHECK(differing_fields(all, kind.defaults).size() == kind.defaults.fields().size());
+    CHECK(differing_fields(all, kind.defaults).size() == kind.defaults.settings().size());
   }
 }
 
