@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 
-#include "formats/archives/text_archive.hpp"
 #include "formats/files/atomic_file.hpp"
 #include "formats/huggingface/foreign_architecture.hpp"
 #include "formats/huggingface/foreign_tokenizer.hpp"
@@ -59,7 +58,7 @@ TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTen
   return {architecture.tensors, names};
 }
 
-// "heads = 4", …: one line per field, with defaults written out.
+// "heads = 4", …: a line per field that decides what a trained model computes, with defaults written out.
 std::vector<std::string> fields_of(models::ModelConfig config) {
   if (auto* const transformer = config.as<models::TransformerConfig>()) {
     transformer->spell_out();
@@ -68,7 +67,11 @@ std::vector<std::string> fields_of(models::ModelConfig config) {
         {transformer->max_positions(), transformer->width, transformer->heads, transformer->head_width, 0});
   }
   config.tokens().sequence_length = 0;  // a training setting, not a property of the model
-  return split(archive_text(config), '\n');
+  std::vector<std::string> lines;
+  for (const FieldText& own : config.settings()) {
+    if (!own.field.is_initial) lines.push_back(own.field.option() + " = " + own.text);
+  }
+  return lines;
 }
 
 // The fields that a directory of this architecture would lose or change.

@@ -356,7 +356,8 @@ void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(
       Field("input_mix", "each layer but the first reads a x + b e, the states and the embeddings, a and b learned"),
       self.input_mix);
-  visitor(Field("zero_outputs", "matrices that write to the residual stream begin as zeros"), self.zero_outputs);
+  visitor(Field("zero_outputs", "matrices that write to the residual stream begin as zeros").initial(),
+          self.zero_outputs);
   visitor(
       Field("layer_dropout",
             "stochastic depth: rate at which the last block's sublayers are left out for a sample in training; lower "

@@ -236,6 +236,10 @@ TEST_CASE("model directories: a model without biases gets zeros; what the format
     return message_of([&] { write_model_directory(target.path().string(), other, WeightType::keep); });
   };
   CHECK(contains(problem([](ModelParts& p) { decoder_config(p).window = 8; }), "gpt2 has no window = 8"));
+  decoder_config(parts).zero_outputs = true;  // how training began
+  const TemporaryFolder begun;
+  write_model_directory(begun.path().string(), parts, WeightType::keep);
+  CHECK(log_probabilities(*build(read(begun.path().string())), ids) == log_probabilities(*build(parts), ids));
   CHECK(contains(problem([](ModelParts& p) {
                    decoder_config(p).norm = "rms";
                    decoder_config(p).positions = "sinusoidal";

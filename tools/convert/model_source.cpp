@@ -1,9 +1,11 @@
 #include "tools/convert/model_source.hpp"
 
 #include <filesystem>
+#include <set>
 
 #include "formats/archives/json_archive.hpp"
 #include "formats/heddle/task_file.hpp"
+#include "libcore/models/architecture.hpp"
 
 namespace heddle {
 
@@ -14,8 +16,9 @@ ModelSource read_file(const std::string& path) {
   // Field by field: if a field throws, GCC destroys the preceding fields of an initialiser list twice.
   ModelSource source;
   source.parts.config = file.config<models::ModelConfig>();
-  check<DataError>(source.parts.config.reads_tokens(), path,
-                   ": is a model of graphs, which convert leaves as they are; ", "classify and inspect read it");
+  const models::ModelConfig& config = source.parts.config;
+  check<DataError>(config.reads_tokens(), path, ": is of the architecture ", config.arch(), ", which reads ",
+                   models::what_it_reads(config), "; convert and its averages are for models of texts");
   source.parts.tokenizer = file.tokenizer_model();
   if (formats::has_source_tokenizer(file.file())) {
     source.parts.source_tokenizer = formats::read_tokenizer_model(file.file(), formats::Side::source);
@@ -46,10 +49,10 @@ ModelSource read_directory(const std::string& path) {
 }
 
 void check_same(const formats::Json& first, const formats::Json& other, const std::string& path,
-                const std::string& than) {
+                const std::string& than, const std::set<std::string>& may_differ = {"dropout"}) {
   for (const auto& [name, value] : first.items()) {
-    check<DataError>(name == "dropout" || other[name] == value, path, ": has ", name, " ", other[name].dump(), ", ",
-                     than, " ", value.dump(), "; only models of the same shape and task can be averaged");
+    check<DataError>(may_differ.contains(name) || other[name] == value, path, ": has ", name, " ", other[name].dump(),
+                     ", ", than, " ", value.dump(), "; only models of the same shape and task can be averaged");
   }
 }
 
@@ -63,7 +66,11 @@ formats::Json shape_of(const ModelSource& source) {
 // Throws if averaging their weights makes no sense.
 void check_alike(const ModelSource& first, const ModelSource& other) {
   const std::string &path = other.files.front(), &than = first.files.front();
-  check_same(shape_of(first), shape_of(other), path, than);
+  std::set<std::string> of_training{"dropout"};
+  for (const FieldText& own : first.parts.config.fields()) {
+    if (own.field.is_initial) of_training.insert(own.field.name);
+  }
+  check_same(shape_of(first), shape_of(other), path, than, of_training);
   check<DataError>(
       first.parts.tokenizer == other.parts.tokenizer && first.parts.source_tokenizer == other.parts.source_tokenizer,
       path, ": has another tokenizer than ", than);
