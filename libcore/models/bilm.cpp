@@ -37,6 +37,7 @@ struct BilmConfig : TokenConfig, RecurrentInit {
     spell_out_init(ops::cell(cell));
   }
   void validate() const override {
+    check_init(ops::cell(cell));
     check<UsageError>(projection == 0 || ops::cell(cell).gate == nullptr, "`projection`: the cell ", cell,
                       " has a gate before its product; leave it out, or choose another `cell`");
   }

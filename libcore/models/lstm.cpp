@@ -21,6 +21,7 @@ struct LstmConfig : TokenConfig, RecurrentInit {
     TokenConfig::spell_out();
     spell_out_init(ops::cell(cell));
   }
+  void validate() const override { check_init(ops::cell(cell)); }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

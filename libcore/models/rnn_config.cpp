@@ -38,6 +38,7 @@ void RnnConfig::validate() const {
   const auto refuse = [](bool wrong, const auto&... parts) { check<UsageError>(!wrong, parts...); };
   check_vocabularies(vocab_size);
   check_source_encoder(*this);
+  check_init(ops::cell(cell), bias ? nn::Bias::yes : nn::Bias::no);
   refuse(has_attention() && !has_annotations(), "`source_attention` = ", source_attention, ": the encoder ",
          source_encoder, " gives one vector for the whole source; give none");
   refuse(source_attention == "dot" && annotation_width() != width, "`encoder_width` = ", annotation_width(),

@@ -37,7 +37,8 @@ struct RnnConfig : TokenConfig, SourceConfig, RecurrentInit {
   bool tie_embeddings = true;
 
   // With 0.3, models of all cells learned Multi30k fastest; 1, which suits language models, is too much.
-  RnnConfig() { embedding_init = 0.3; }
+  static constexpr const char* usual_embeddings = "0.3, which suits translation with any cell";
+  RnnConfig() { usual_stddev = 0.3; }
 
   Index embedding() const { return embedding_width > 0 ? embedding_width : width; }
   Index annotation_width() const { return encoder_width > 0 ? encoder_width : width; }

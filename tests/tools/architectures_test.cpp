@@ -63,6 +63,18 @@ TEST_CASE("recurrent models: learn with the defaults, whose rate suits their wid
       {"pretrain --arch lstm:embedding-init=0 --train train.h5 -o x.h5", "embedding-init: 0 is out of range", 2});
   corpus.refused(
       {"pretrain --arch bilm:forget-bias=200 --train train.h5 -o x.h5", "forget-bias: 200 is out of range", 2});
+  const std::string bias = " --train train.h5 -o x.h5";
+  corpus.refused({"pretrain --arch lstm:cell=tanh,forget-bias=1" + bias,
+                  "--arch lstm:forget-bias=1: the cell tanh has no gate that keeps the state; leave it out, or choose "
+                  "another --arch lstm:cell",
+                  2});
+  corpus.refused({"pretrain --arch bilm:cell=tanh,forget-bias=1" + bias, "the cell tanh has no gate", 2});
+  corpus.refused({"pretrain --arch rnn:cell=tanh,forget-bias=1" + bias, "the cell tanh has no gate", 2});
+  corpus.refused({"pretrain --arch rnn:bias=false,forget-bias=1" + bias,
+                  "--arch rnn:forget-bias=1: there are no biases with --arch rnn:bias=false; leave one of them out",
+                  2});
+  CHECK(contains(corpus.must("pretrain --help=arch:rnn").out, "auto: 0.3, which suits translation with any cell"));
+  CHECK(contains(corpus.must("pretrain --help=arch:lstm").out, "auto: what suits the cell"));
   corpus.refused(
       {"pretrain --arch decoder:orthogonal=true --train train.h5 -o x.h5", "decoder has no key 'orthogonal'", 2});
 }

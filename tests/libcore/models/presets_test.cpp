@@ -91,7 +91,7 @@ TEST_CASE("presets: the defaults of the other architectures") {
         "layers=1 width=256 embedding_width=0 encoder_width=0 readout_width=0 cell=gru source_encoder=recurrent "
         "bidirectional=yes reverse_source=no source_attention=additive context_vector=initial input_feeding=no "
         "readout=auto bias=yes vocab_size=0 sequence_length=0 dropout=0 source_vocab_size=0 encoder_layers=0 "
-        "share_embeddings=yes start_token=-1 tie_embeddings=yes orthogonal=no forget_bias=-1000 embedding_init=0.3");
+        "share_embeddings=yes start_token=-1 tie_embeddings=yes orthogonal=no forget_bias=-1000 embedding_init=0");
   CHECK(fields("lstm") ==
         "layers=2 width=128 cell=lstm vocab_size=0 sequence_length=0 dropout=0 tie_embeddings=yes orthogonal=no "
         "forget_bias=-1000 embedding_init=0");
