@@ -66,9 +66,11 @@ class Mnemosyne : public Model, public UpdateRule {
     return {Variable(Tensor({coordinates, features, width + 1}, 0))};
   }
 
+  std::unique_ptr<Gathered> gather() const override { return std::make_unique<Pooling>(*this); }
+
   Variable step(const Seen& seen, State& state) const override {
-    const Variable own = embedding_(Variable(gradient_features(seen.gradients, precision_)), real_);
-    const Variable x = ops::add(own, pooled(own, seen.parts));
+    const Variable own = embedded(seen.gradients);
+    const Variable x = ops::add(own, seen.gathered != nullptr ? pooled(own, *seen.gathered) : pooled(own, seen.parts));
     const auto features = [&](const nn::Linear& project) {
       return ops::hyperbolic_features(ops::scale(project(x, real_), temper_), of_memory_);
     };
@@ -86,27 +88,56 @@ class Mnemosyne : public Model, public UpdateRule {
     return {projection(scope / "query", width), projection(scope / "key", width), projection(scope / "value", width)};
   }
 
+  // Sums over the keys and values of coordinates.
+  class Pooling : public Gathered {
+   public:
+    explicit Pooling(const Mnemosyne& rule)
+        : sums(1, 1, ops::feature_count(hyperbolic_.kernel, rule.of_pooling_.shape()[0]), rule.of_pooling_.shape()[1]),
+          rule_(rule) {}
+    void add(const Tensor& gradients) override {
+      const Variable x = rule_.embedded(gradients);
+      const Projections& of = rule_.pooling_;
+      ops::add_keys(rule_.head(of.key, x, rule_.temper_).value(), rule_.head(of.value, x, 1).value(), rule_.of_pooling_,
+                    hyperbolic_, sums);
+    }
+    ops::LinearState sums;
+
+   private:
+    const Mnemosyne& rule_;
+  };
+
+  Variable embedded(const Tensor& gradients) const {
+    return embedding_(Variable(gradient_features(gradients, precision_)), real_);
+  }
+  // [coordinates, width] as the time of one head.
+  Variable head(const nn::Linear& project, const Variable& x, Real scale) const {
+    return view(ops::scale(project(x, real_), scale), [](const Tensor& t) {
+      return t.reshaped({1, 1, t.shape()[0], t.shape()[1]});
+    });
+  }
+
   // What the coordinates of each part say to one another, in both directions.
   Variable pooled(const Variable& x, const std::vector<Index>& parts) const {
-    const Index width = x.shape()[1];
     std::vector<Variable> all;
     Index first = 0;
     for (const Index count : parts) {
-      const auto heads = [&](const nn::Linear& project, Real scale) {
-        const Variable part = view(x, [first, count](const Tensor& t) { return t.narrowed(0, first, count); });
-        return view(ops::scale(project(part, real_), scale), [count, width](const Tensor& t) {
-          return t.reshaped({1, 1, count, width});
-        });
-      };
+      const Variable part = view(x, [first, count](const Tensor& t) { return t.narrowed(0, first, count); });
       const Variable mixed =
-          ops::linear_attention(heads(pooling_.query, temper_), heads(pooling_.key, temper_), heads(pooling_.value, 1),
-                                of_pooling_, {.features = {.kernel = FeatureKernel::hyperbolic}});
-      all.push_back(view(mixed, [count, width](const Tensor& t) { return t.reshaped({count, width}); }));
+          ops::linear_attention(head(pooling_.query, part, temper_), head(pooling_.key, part, temper_),
+                                head(pooling_.value, part, 1), of_pooling_, {.features = hyperbolic_});
+      all.push_back(view(mixed, [shape = part.shape()](const Tensor& t) { return t.reshaped(shape); }));
       first += count;
     }
     return ops::concatenate(all, 0);
   }
+  // The same of some coordinates of one part.
+  Variable pooled(const Variable& x, const Gathered& gathered) const {
+    const Tensor mixed = ops::attention_to(dynamic_cast<const Pooling&>(gathered).sums,
+                                           head(pooling_.query, x, temper_).value(), of_pooling_, hyperbolic_);
+    return Variable(mixed.reshaped(x.shape()));
+  }
 
+  static constexpr ops::FeatureOptions hyperbolic_{.kernel = FeatureKernel::hyperbolic};
   const ops::LinearOptions real_{.output = DType::real};
   Real scale_, keep_;
   double precision_;

@@ -104,11 +104,21 @@ class UpdateRule {
   // What a rule keeps from step to step, [coordinates, ...] each; other tensors at every step of the same shapes.
   using State = std::vector<Variable>;
   virtual State start(Index coordinates) const = 0;
+  // What the coordinates of a tensor say to one another in a step, where they are taken some at a time.
+  class Gathered {
+   public:
+    virtual ~Gathered() = default;
+    // Adds coordinates in their order: a multiple of 64 each time, but for the last time.
+    virtual void add(const Tensor& gradients) = 0;
+  };
+  // Nothing yet; null for rules whose coordinates do not see one another.
+  virtual std::unique_ptr<Gathered> gather() const { return nullptr; }
   struct Seen {
-    const Tensor& gradients;          // [coordinates]
-    const Tensor& losses;             // [coordinates]: before the step, of the function that each coordinate is of
-    Index step;                       // from 0
-    const std::vector<Index>& parts;  // how many coordinates each tensor has, in order
+    const Tensor& gradients;             // [coordinates]
+    const Tensor& losses;                // [coordinates]: before the step, of the function that each coordinate is of
+    Index step;                          // from 0
+    const std::vector<Index>& parts;     // how many coordinates each tensor has, in order
+    const Gathered* gathered = nullptr;  // of the tensor of which these are some coordinates; null: they are all
   };
   // What is added to each coordinate, [coordinates], and in `state` what the next step needs. Nothing flows back into
   // gradients and losses.

@@ -160,4 +160,34 @@ Tensor linear_attention_step(const Variable& query, const Variable& key, const V
   return y;
 }
 
+namespace {
+
+// Without an order of queries and keys.
+Tensor attend_beside(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& vectors,
+                     const FeatureOptions& features, LinearState& state) {
+  const Section section("linear attention");
+  const LinearProblem problem = checked_linear_problem(query, key, value, vectors, {.features = features});
+  const AttentionSizes& s = problem.sizes;
+  const Tensor y({s.batch, s.query_time, s.heads, s.value_width}, query.dtype());
+  count_products(problem, 1);
+  parallel_for(s.batch * s.kv_heads,
+               [&](Index task) { linear_forward(problem, task / s.kv_heads, task % s.kv_heads, y, &state); });
+  return y;
+}
+
+}  // namespace
+
+void add_keys(const Tensor& key, const Tensor& value, const Tensor& vectors, const FeatureOptions& features,
+              LinearState& state) {
+  (void)attend_beside(key.narrowed(2, 0, 1), key, value, vectors, features, state);  // of one query, which nobody reads
+}
+
+Tensor attention_to(const LinearState& state, const Tensor& query, const Tensor& vectors,
+                    const FeatureOptions& features) {
+  const Shape& sums = state.sums.shape();
+  const Tensor none({sums[0], sums[1], 0, query.shape()[3]}), no_values({sums[0], sums[1], 0, sums[3]});
+  LinearState copy = state;
+  return attend_beside(query, none, no_values, vectors, features, copy);
+}
+
 }  // namespace heddle::ops

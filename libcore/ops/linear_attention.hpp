@@ -59,4 +59,12 @@ struct LinearState {
 Tensor linear_attention_step(const Variable& query, const Variable& key, const Variable& value, const Tensor& vectors,
                              const FeatureOptions& features, const std::vector<Index>& added, LinearState& state);
 
+// The same without an order: adds all keys to the state, and the attention of queries to those that were added. Sums
+// are those of linear_attention() to the last bit where keys come in its blocks, a multiple of 64 each time but the
+// last. Never recorded.
+void add_keys(const Tensor& key, const Tensor& value, const Tensor& vectors, const FeatureOptions& features,
+              LinearState& state);
+Tensor attention_to(const LinearState& state, const Tensor& query, const Tensor& vectors,
+                    const FeatureOptions& features);
+
 }  // namespace heddle::ops

@@ -48,20 +48,38 @@ class Learned : public Optimizer {
     std::vector<Tensor> state;
   };
 
+  // So many coordinates take their step at once, that the memory of it is small beside the state.
+  static constexpr Index block = 4096;
+
   void update(Ruled& ruled, const UpdateStep& step) const {
-    const Tensor weights = ruled.parameter->value(), slopes = ruled.parameter->gradient();
-    const Index count = weights.size();
-    const Tensor gradients({count}), losses({count}, static_cast<Real>(step.loss));
-    for (Index i = 0; i < count; ++i) gradients[i] = static_cast<Real>(step.gradient_scale) * slopes[i];
+    const Index count = ruled.parameter->size();
+    const std::unique_ptr<models::UpdateRule::Gathered> gathered = count > block ? rule_.gather() : nullptr;
+    for (Index begin = 0; gathered && begin < count; begin += block) {
+      gathered->add(gradients_of(ruled, step, begin, std::min(block, count - begin)));
+    }
+    for (Index begin = 0; begin < count; begin += block) {
+      update(ruled, step, begin, std::min(block, count - begin), gathered.get());
+    }
+  }
+  // The gradients of some coordinates, [count].
+  static Tensor gradients_of(const Ruled& ruled, const UpdateStep& step, Index begin, Index count) {
+    const Tensor all = ruled.parameter->gradient(), gradients({count});
+    for (Index i = 0; i < count; ++i) gradients[i] = static_cast<Real>(step.gradient_scale) * all[begin + i];
+    return gradients;
+  }
+  void update(Ruled& ruled, const UpdateStep& step, Index begin, Index count,
+              const models::UpdateRule::Gathered* gathered) const {
+    const Tensor gradients = gradients_of(ruled, step, begin, count), losses({count}, static_cast<Real>(step.loss));
     models::UpdateRule::State state;
-    for (const Tensor& part : ruled.state) state.emplace_back(part);
+    for (const Tensor& part : ruled.state) state.emplace_back(part.narrowed(0, begin, count));
     const std::vector<Index> parts{count};
-    const Tensor change = rule_.step({gradients, losses, step.step, parts}, state).value();
-    for (std::size_t i = 0; i < state.size(); ++i) ruled.state[i].assign(state[i].value());
+    const Tensor change = rule_.step({gradients, losses, step.step, parts, gathered}, state).value();
+    for (std::size_t i = 0; i < state.size(); ++i) ruled.state[i].narrowed(0, begin, count).assign(state[i].value());
     const double rate = step.learning_rate * ruled.parameter->rate;
     const auto of_change = static_cast<Real>(rate);
     const auto keep = static_cast<Real>(1 - (ruled.parameter->decay == Decay::yes ? rate * weight_decay_ : 0));
-    for (Index i = 0; i < count; ++i) weights[i] = keep * weights[i] + of_change * change[i];
+    const Tensor weights = ruled.parameter->value();
+    for (Index i = 0; i < count; ++i) weights[begin + i] = keep * weights[begin + i] + of_change * change[i];
   }
 
   std::shared_ptr<const models::Model> model_;

@@ -128,7 +128,7 @@ TEST_CASE(
   for (const StateTensor& tensor : optimizer->state()) names.push_back(tensor.name);
   CHECK(names == std::vector<std::string>{"m/other", "v/other", "m/table", "v/table"});
   CHECK(optimizer->state()[3].value.shape() == Shape{width});
-  CHECK(optimizer->note().empty());
+  CHECK(optimizer->warning().empty());
 
   const auto gradient_of = [](Index row, Index column, int t) {
     return std::sin(static_cast<double>(row * width + column + t)) * (row % 100 == 0 ? 10 : 0.001);
@@ -475,4 +475,36 @@ TEST_CASE("optimizer: frozen parameters stay, others learn at their own rate") {
 TEST_CASE("parameters: what is stored as one is frozen as one") {
   Parameters parameters(ParameterSource(1).trained_at([](std::string_view name) { return name == "x/q" ? 0.0 : 1.0; }));
   CHECK_THROWS_AS(Scope(parameters, "x").stacked({"q", "k"}, {2, 2}, Initializer::ones(), Decay::yes), UsageError);
+}
+
+TEST_CASE("learned: a large parameter is computed in parts, with the steps that a model takes for all of it") {
+  constexpr Index count = 9000;  // more than two parts, the last one smaller
+  for (const std::string text :
+       {"lstm-rule:width=5", "transformer-rule:width=6,heads=2,window=3", "mnemosyne:width=5"}) {
+    CAPTURE(text);
+    const std::shared_ptr<models::Model> model = models::make_model(models::ModelConfig::from(text), 3);
+    const auto& rule = *model->as<models::UpdateRule>();
+    Parameters parameters(1);
+    const Variable weight = Scope(parameters, "").parameter("weight", {count}, Initializer::ones(), Decay::no);
+    OptimizerChoice choice = OptimizerChoice::from("learned");
+    choice->use(model);
+    const auto optimizer = choice->make(parameters);
+    models::UpdateRule::State state = rule.start(count);
+    const Tensor expected({count}, 1), gradient({count}), losses({count});
+    for (Index step = 0; step < 3; ++step) {
+      for (Index i = 0; i < count; ++i) {
+        gradient[i] = static_cast<Real>(std::sin(0.37 * static_cast<double>(i)) * std::pow(10.0, double(i % 7) - 5));
+      }
+      losses.fill(static_cast<Real>(3 - 0.5 * static_cast<double>(step)));
+      parameters.clear_gradients();
+      weight.gradient()->target().tensor.assign(gradient);
+      optimizer->update({.step = step, .learning_rate = 0.5, .loss = static_cast<double>(losses[0])});
+      const Tensor change = rule.step({gradient, losses, step, {count}}, state).value();
+      for (Index i = 0; i < count; ++i) expected[i] = expected[i] + Real(0.5) * change[i];
+      CHECK(expected.elements() == weight.value().elements());
+    }
+    const std::vector<StateTensor> kept = optimizer->state();
+    REQUIRE(kept.size() == state.size());
+    for (std::size_t i = 0; i < kept.size(); ++i) CHECK(kept[i].value.elements() == state[i].value().elements());
+  }
 }
