@@ -87,6 +87,7 @@ class Mlps : public ProblemSource {
   std::unique_ptr<Problem> problem(std::uint64_t number) const override {
     return std::make_unique<Mlp>(table_, shape_, number);
   }
+  double bytes() const override { return sizeof(Mlp); }
 
  private:
   std::string name_;

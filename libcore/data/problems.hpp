@@ -28,6 +28,7 @@ class ProblemSource {
   virtual std::string name() const = 0;          // for messages: "quadratics:dimension=10"
   virtual std::vector<Index> parts() const = 0;  // of how many numbers each tensor is, in order
   virtual std::unique_ptr<Problem> problem(std::uint64_t number) const = 0;
+  virtual double bytes() const = 0;  // of one in memory, what all share aside
 
   Index size() const;  // numbers
 };

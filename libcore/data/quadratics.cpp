@@ -16,6 +16,7 @@ class Quadratic : public Problem {
   Quadratic(Index dimension, std::uint64_t number) : dimension_(dimension) {
     const RandomStream stream(number, random_site("problems/quadratics"));
     std::uint64_t drawn = 0;
+    w_.reserve(place(dimension * dimension));
     for (Index i = 0; i < dimension * dimension; ++i) w_.push_back(stream.normal(drawn++));
     for (Index i = 0; i < dimension; ++i) y_.push_back(stream.normal(drawn++));
     for (Index i = 0; i < dimension; ++i) start_.push_back(0.01 * stream.normal(drawn++));
@@ -52,6 +53,7 @@ class Quadratics : public ProblemSource {
   std::unique_ptr<Problem> problem(std::uint64_t number) const override {
     return std::make_unique<Quadratic>(dimension_, number);
   }
+  double bytes() const override { return static_cast<double>((dimension_ + 2) * dimension_) * sizeof(double); }
 
  private:
   std::string name_;
@@ -68,7 +70,7 @@ struct QuadraticsFamily final : ProblemFamily {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("dimension", "numbers in x").range(1, 10000).takes("N"), self.dimension);
+    visitor(Field("dimension", "numbers in x").range(1, 1000).takes("N"), self.dimension);
   }
 };
 

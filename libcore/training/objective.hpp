@@ -68,6 +68,8 @@ class Objective {
   virtual std::vector<Origin> origins(Index first, Index count) const = 0;
   // What people should know before training starts, such as data that is not used; empty for nothing.
   virtual std::string note() const { return ""; }
+  // Memory of the problems of a step or of an evaluation, which tensors do not hold; 0 for other samples.
+  virtual double bytes_of_problems() const { return 0; }
   // What it is trained on, which says in what units are counted.
   virtual DataKind data_kind() const { return DataKind::text; }
   // Floating-point operations to train on one unit, on average.

@@ -178,6 +178,10 @@ double RuleTraining::flops_per_unit() const {
   return 6 * static_cast<double>(model_.parameters().count()) * static_cast<double>(problems_.size());
 }
 
+double RuleTraining::bytes_of_problems() const {
+  return problems_.bytes() * static_cast<double>(std::max(slots_, evaluated));
+}
+
 std::vector<Metric> RuleTraining::evaluate(const std::function<bool()>& stop) const {
   return evaluate_rule(rule_, problems_, options_.horizon, stop);
 }

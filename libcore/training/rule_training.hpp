@@ -62,6 +62,7 @@ class RuleTraining : public Objective {
   std::vector<StateTensor> state() const override { return state_; }
   void finish_step() override;
   bool can_evaluate() const override { return true; }
+  double bytes_of_problems() const override;
   // Of problems that are not trained on: the loss, and what is left of f after the horizon.
   std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
 

@@ -91,6 +91,7 @@ Index simulate(const DryRun& run, Estimate& result) {
      : tensor.name.starts_with("trained/") ? memory.average
                                            : memory.optimizer) += static_cast<double>(tensor.value.bytes());
   }
+  memory.problems = begun.trial.objective->bytes_of_problems();
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
   return begun.trainer.evaluation_interval();
 }
@@ -161,16 +162,30 @@ std::string time_text(double seconds) {
   return quantity(seconds, {{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}});
 }
 
+// ", 2 numbers for each that is trained"
+std::string numbers_per_parameter(double bytes, Index parameters) {
+  if (parameters == 0) return "";
+  return fmt::format(", {:.3g} numbers for each that is trained",
+                     bytes / static_cast<double>(sizeof(Real)) / static_cast<double>(parameters));
+}
+
 void print_memory(const Estimate& result) {
   const MemoryEstimate& memory = result.memory;
   std::cout << "memory            " << memory_text(result.memory_bytes) << "\n";
-  for (const auto& [name, bytes] : std::vector<std::pair<const char*, double>>{{"weights", memory.weights},
-                                                                               {"gradients", memory.gradients},
-                                                                               {"optimizer", memory.optimizer},
-                                                                               {"average", memory.average},
-                                                                               {"activations", memory.activations},
-                                                                               {"program", memory.program}}) {
-    if (bytes > 0) std::cout << fmt::format("  {:<16}{}\n", name, memory_text(bytes));
+  struct Line {
+    const char* name;
+    double bytes;
+    std::string note = "";
+  };
+  for (const Line& line :
+       std::vector<Line>{{"weights", memory.weights},
+                         {"gradients", memory.gradients},
+                         {"optimizer", memory.optimizer, numbers_per_parameter(memory.optimizer, result.parameters)},
+                         {"average", memory.average},
+                         {"activations", memory.activations},
+                         {"problems", memory.problems},
+                         {"program", memory.program}}) {
+    if (line.bytes > 0) std::cout << fmt::format("  {:<16}{}{}\n", line.name, memory_text(line.bytes), line.note);
   }
 }
 

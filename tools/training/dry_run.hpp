@@ -16,9 +16,10 @@ namespace heddle {
 struct MemoryEstimate {
   double weights = 0, gradients = 0, optimizer = 0, average = 0;
   double activations = 0;  // of a micro-batch or an evaluation, with temporary memory of operations
+  double problems = 0;     // that an update rule learns to minimise
   double program = 0;      // the program itself, its libraries and tables
 
-  double total() const { return weights + gradients + optimizer + average + activations + program; }
+  double total() const { return weights + gradients + optimizer + average + activations + problems + program; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -27,6 +28,7 @@ struct MemoryEstimate {
     visitor(Field("optimizer_bytes", "optimizer state"), self.optimizer);
     visitor(Field("average_bytes", "moving average of the weights"), self.average);
     visitor(Field("activations_bytes", "activations of a micro-batch or an evaluation"), self.activations);
+    visitor(Field("problems_bytes", "problems that an update rule learns to minimise"), self.problems);
     visitor(Field("program_bytes", "the program, its libraries and tables"), self.program);
   }
 };
