@@ -6,6 +6,7 @@
 
 #include "libcore/base/fields_in_messages.hpp"
 #include "libcore/data/label_set.hpp"
+#include "libcore/models/architecture.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/matmul.hpp"
 #include "libcore/text/spelling.hpp"
@@ -67,8 +68,14 @@ std::unique_ptr<models::TaskModel> build(const ModelFile& file, const models::Mo
 }
 
 void check_has_task(const ModelFile& file) {
-  check<DataError>(file.has_part(task_part), file.file().path(),
-                   ": was not fine-tuned for a task; use finetune first (or classify --labels, with a decoder)");
+  if (file.has_part(task_part)) return;
+  const auto config = file.config<models::ModelConfig>();
+  check<DataError>(config.reads_tokens() || config.as<models::GraphConfig>() != nullptr, file.file().path(),
+                   ": is of the architecture ", config.arch(), ", which reads ", models::what_it_reads(config),
+                   "; no task is for it");
+  throw DataError(concatenate(file.file().path(),
+                              ": was not fine-tuned for a task; use finetune first (or classify "
+                              "--labels, with a decoder)"));
 }
 
 LoadedTask load_whole(const std::string& path) {

@@ -57,7 +57,7 @@ class Coupled : public Optimizer {
     return all;
   }
 
-  std::string note() const override {
+  std::string warning() const override {
     return tables_.empty() ? "optimizer coupled is adamw here: no output embeddings are trained" : "";
   }
 

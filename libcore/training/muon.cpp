@@ -141,7 +141,7 @@ class Muon : public Optimizer {
     return all;
   }
 
-  std::string note() const override {
+  std::string warning() const override {
     return matrices_.empty() ? "optimizer muon is adamw here: no matrices inside the model are trained" : "";
   }
 

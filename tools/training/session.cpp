@@ -57,7 +57,8 @@ TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& 
     arguments.warn(concatenate("--warmup ", warmup.text(), " is not less than the total of ", total_steps(),
                                " steps: the learning rate never falls after its peak"));
   }
-  if (const std::string note = trainer_.optimizer().note(); !note.empty()) arguments.warn(note);
+  if (const std::string note = trainer_.optimizer().note(); !note.empty()) arguments.say(note);
+  if (const std::string warning = trainer_.optimizer().warning(); !warning.empty()) arguments.warn(warning);
   // Takes longer than a short run's start, so it is done for those who read it.
   if (options.log.empty() && !arguments.common().verbose) return;
   matmul_rate_ = measure_matmul_rate(trainer_.precision());

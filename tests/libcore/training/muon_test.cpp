@@ -96,5 +96,5 @@ TEST_CASE("muon: without matrices it says that it is AdamW") {
   Scope(parameters, "toy").parameter("bias", {3}, Initializer::ones(), Decay::no);
   Scope(parameters, "toy").parameter("kernel", {2, 3, 3}, Initializer::ones(), Decay::yes);
   Scope(parameters, "toy").parameter("scale", {3}, Initializer::ones(), Decay::yes);
-  CHECK(OptimizerChoice::from("muon")->make(parameters)->note().find("adamw") != std::string::npos);
+  CHECK(OptimizerChoice::from("muon")->make(parameters)->warning().find("adamw") != std::string::npos);
 }

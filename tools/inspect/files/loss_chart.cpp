@@ -126,7 +126,7 @@ void save_loss_chart(const std::string& path, const std::vector<Run>& runs) {
   draw(plot, runs, all);
   plot.text({plot_left, title_line}, one ? runs.front().name : concatenate("loss of ", runs.size(), " runs"));
   plot.text({(plot_left + plot_right) / 2, chart_height - 10}, "step", Anchor::middle);
-  plot.text({8, plot_top - 10}, "nats per " + all.unit);
+  plot.text({8, plot_top - 10}, all.unit);
   plot.picture().save();
 }
 

@@ -64,8 +64,10 @@ Curve curve_of(const formats::History& history, std::string_view column) {
 }
 
 LossCurves loss_curves(const formats::History& history) {
-  const bool are_graphs = history.find("nodes") != nullptr;
-  return {curve_of(history, "loss"), curve_of(history, "valid_loss"), are_graphs ? "node" : "token"};
+  LossCurves curves{curve_of(history, "loss"), curve_of(history, "valid_loss")};
+  if (history.find("nodes") != nullptr) curves.unit = "nats per node";
+  if (history.find("steps") != nullptr) curves.unit = "part of the function that is left";
+  return curves;
 }
 
 Extent extent_of(const LossCurves& curves) {
@@ -116,7 +118,7 @@ std::string terminal_chart(const LossCurves& curves) {
   for (const CurvePoint& point : joined(thinned(curves.train, chart_columns), extent)) mark(point, '.');
   for (const CurvePoint& point : thinned(curves.valid, chart_columns)) mark(point, 'o');
 
-  std::string text = "loss in nats per " + curves.unit + ": . training";
+  std::string text = "loss in " + curves.unit + ": . training";
   text += curves.valid.empty() ? "\n" : ", o validation\n";
   const std::string blank(label(0).size(), ' ');
   for (Index row = 0; row < chart_rows; ++row) {

@@ -16,7 +16,7 @@ using Curve = std::vector<CurvePoint>;
 
 struct LossCurves {
   Curve train, valid;
-  std::string unit = "token";  // what the losses are per, of graphs "node"
+  std::string unit = "nats per token";  // of the losses; "nats per node", "part of the function that is left"
   bool empty() const { return train.empty() && valid.empty(); }
 };
 
