@@ -154,7 +154,8 @@ data::SplitSide side_in(const std::string& text, const Place& place) {
 
 class TablesReader {
  public:
-  explicit TablesReader(const GraphTables& tables) : tables_(tables), nodes_(tables.nodes), edges_(tables.edges) {
+  TablesReader(const GraphTables& tables, const std::function<void(const std::string&)>& note)
+      : tables_(tables), note_(note), nodes_(tables.nodes), edges_(tables.edges) {
     if (!tables.graphs.file.empty()) graphs_.emplace(tables.graphs);
     if (!tables.pairs.file.empty()) pairs_.emplace(tables.pairs);
   }
@@ -331,6 +332,40 @@ class TablesReader {
     }
   }
 
+  // Of a table without features.
+  void note_others(const Rows& rows, const std::vector<std::string>& own, const TableLabels& labels) const {
+    const std::vector<std::string>& names = rows.table().columns();
+    for (Index i = 0; i < static_cast<Index>(names.size()); ++i) {
+      const std::string& name = names[static_cast<std::size_t>(i)];
+      if (std::ranges::count(own, name) > 0 || labels.has(i)) continue;
+      note_(concatenate(rows.table().file(), ": the column '", name, "' is not read; nodes and edges have features"));
+    }
+  }
+
+  // A pair has one label, however often it is listed, and either way where edges have no direction.
+  void check_labels_of_pairs(const std::vector<std::size_t>& rows, const data::GraphRecord& record) const {
+    const std::size_t columns = targets_.columns.size();
+    std::map<std::pair<Index, Index>, std::vector<std::size_t>> places;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto [source, target] = record.graph.pairs[i];
+      const bool turns = !tables_.is_directed && target < source;
+      std::vector<std::size_t>& same = places[turns ? std::pair(target, source) : std::pair(source, target)];
+      for (std::size_t column = 0; column < columns; ++column) {
+        const double own = record.targets[i * columns + column];
+        for (const std::size_t other : same) {
+          const double value = record.targets[other * columns + column];
+          check<DataError>(std::isnan(own) || std::isnan(value) || own == value, pairs_->place(rows[i]),
+                           ": the pair has the label '", targets_.columns[column].name, "' of another value in line ",
+                           pairs_->line(rows[other]), "; ",
+                           record.graph.pairs[other].source == source
+                               ? "leave one of them out"
+                               : "where each way has its own, the pairs are directed");
+        }
+      }
+      same.push_back(i);
+    }
+  }
+
   void read_pairs(const TableLabels& labels) {
     check<DataError>(pairs_->size() > 0, pairs_->table().file(), ": has no rows below the names of its columns");
     const EndColumns table = ends_in(*pairs_, "pair");
@@ -338,13 +373,17 @@ class TablesReader {
     const bool has_sides = split && targets_.level == data::GraphLevel::pair;
     check<DataError>(!split || has_sides, pairs_->table().file(),
                      ":1: has a column 'split', but the labels are not those of pairs");
+    note_others(*pairs_, {"source", "target", "graph", "split"}, labels);
+    std::vector<std::vector<std::size_t>> rows(records_.size());
     for (std::size_t row = 0; row < pairs_->size(); ++row) {
       const std::size_t number = graph_of(table, row);
       data::GraphRecord& record = records_[number];
       record.graph.pairs.push_back(ends_of(table, number, row));
+      rows[number].push_back(row);
       labels.append(row, record.targets);
       if (has_sides) record.sides.push_back(side_in(pairs_->at(row, *split), pairs_->place(row)));
     }
+    for (std::size_t i = 0; i < records_.size() && labels.any(); ++i) check_labels_of_pairs(rows[i], records_[i]);
   }
 
   void read_graphs(const TableLabels& labels) {
@@ -352,6 +391,7 @@ class TablesReader {
     const std::optional<Index> split = graphs_->table().find("split");
     check<DataError>(graph_column_.has_value(), nodes_.table().file(),
                      ":1: has no column 'graph', which joins its rows with those of ", graphs_->table().file());
+    note_others(*graphs_, {"graph", "split"}, labels);
     std::vector<bool> is_there(records_.size());
     for (std::size_t row = 0; row < graphs_->size(); ++row) {
       const auto found = numbers_.find(graphs_->at(row, name));
@@ -373,6 +413,7 @@ class TablesReader {
   }
 
   const GraphTables& tables_;
+  const std::function<void(const std::string&)>& note_;
   Rows nodes_, edges_;
   std::optional<Rows> graphs_, pairs_;
   std::optional<Index> graph_column_;
@@ -385,8 +426,8 @@ class TablesReader {
 
 }  // namespace
 
-data::GraphsInMemory read_graph_tables(const GraphTables& tables) {
-  return TablesReader(tables).read();
+data::GraphsInMemory read_graph_tables(const GraphTables& tables, const std::function<void(const std::string&)>& note) {
+  return TablesReader(tables, note).read();
 }
 
 }  // namespace heddle::formats

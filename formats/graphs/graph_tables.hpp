@@ -1,6 +1,7 @@
 // Graphs from tables of nodes and edges, whose first rows name the columns: CSV, or TSV by the name's ending.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ struct GraphTables {
 };
 
 // All graphs, in memory, in the order of the nodes. Features are numbers where every value of the column is one, else
-// categories, where an empty value is one that is not known. Throws DataError, "FILE:LINE: …".
-data::GraphsInMemory read_graph_tables(const GraphTables& tables);
+// categories, where an empty value is one that is not known; the tables of graphs and pairs have none, and `note` is
+// called with a line about each of their columns that nothing reads. Throws DataError, "FILE:LINE: …".
+data::GraphsInMemory read_graph_tables(
+    const GraphTables& tables, const std::function<void(const std::string&)>& note = [](const std::string&) {});
 
 }  // namespace heddle::formats

@@ -289,6 +289,41 @@ TEST_CASE("graphs: pairs with labels and sides come from a table") {
   CHECK_FALSE(std::filesystem::exists(corpus.path("no.h5")));
 }
 
+TEST_CASE("graphs: tables of pairs that contradict themselves, or hold what nothing reads, are reported") {
+  const Labelled corpus;
+  write_file(corpus.path("nodes.csv"), "id,x\na,1\nb,2\nc,3\n");
+  write_file(corpus.path("edges.csv"), "source,target\na,b\n");
+  const std::string tables = "convert --nodes nodes.csv --edges edges.csv --label-column alike --node-pairs ";
+  write_file(corpus.path("same.csv"), "source,target,alike\na,b,yes\nb,c,no\na,b,no\n");
+  corpus.refused(tables + "same.csv -o no.h5", 1,
+                 "same.csv:4: the pair has the label 'alike' of another value in line 2; leave one of them out");
+  write_file(corpus.path("turned.csv"), "source,target,alike\na,b,yes\nb,c,no\nb,a,no\n");
+  corpus.refused(tables + "turned.csv -o no.h5", 1,
+                 "turned.csv:4: the pair has the label 'alike' of another value in line 2; where each way has its own, "
+                 "the pairs are directed");
+  CHECK_FALSE(std::filesystem::exists(corpus.path("no.h5")));
+  corpus.must(tables + "turned.csv --directed -o turned.h5");
+  write_file(corpus.path("open.csv"), "source,target,alike\na,b,yes\nb,c,no\nb,a,\na,b,yes\n");
+  corpus.must(tables + "open.csv -o open.h5");
+
+  write_file(corpus.path("more.csv"), "source,target,weight,alike,year\na,b,3,yes,2001\nb,c,4,no,2002\n");
+  const Outcome noted = corpus.must(tables + "more.csv --directed -o more.h5");
+  CHECK(contains(noted.err, "more.csv: the column 'weight' is not read; nodes and edges have features"));
+  CHECK(contains(noted.err, "more.csv: the column 'year' is not read"));
+  CHECK(contains(noted.err, "more.h5: 1 graph, 3 nodes, 1 edge: alike"));
+  CHECK(corpus.must("sh -c '" + tables + "more.csv -q -o again.h5'").err.empty());
+
+  // Files whose labels have other names are not joined.
+  write_file(corpus.path("other.csv"), "source,target,near\na,b,yes\nb,c,no\n");
+  corpus.must(
+      "convert --nodes nodes.csv --edges edges.csv --label-column near --node-pairs other.csv --directed -o other.h5");
+  const std::string learns = "finetune --arch gat:layers=1,width=8,heads=2 --epochs 1 -o no.h5 ";
+  for (const std::string files : {"--train more.h5,other.h5", "--train more.h5 --valid other.h5"}) {
+    corpus.refused(learns + files, 1,
+                   "other.h5: has the labels near, and more.h5 has alike; give files with labels of");
+  }
+}
+
 TEST_CASE("graphs: several labels are learned at once, those that are known") {
   const Labelled corpus;
   write_two_labels(corpus.path("train.h5"), 200, 1);
@@ -620,8 +655,8 @@ TEST_CASE("graphs: models and files of the wrong kind are refused in one line") 
   corpus.must("finetune -q --arch bag --train train.h5 -o parts.h5");
   refuses("classify parts.h5 texts.txt", "texts.txt: holds texts, and parts.h5 was trained on graphs");
   refuses("generate m.h5 -p hello", "reads graphs, not texts");
-  refuses("convert m.h5 --dtype bf16 -o x.h5", "m.h5: is a model of graphs");
-  refuses("convert m.h5 m.h5 --average -o x.h5", "m.h5: is a model of graphs");
+  refuses("convert m.h5 --dtype bf16 -o x.h5", "m.h5: is of the architecture gat, which reads graphs");
+  refuses("convert m.h5 m.h5 --average -o x.h5", "m.h5: is of the architecture gat, which reads graphs");
   refuses("inspect cost m.h5", "m.h5: reads graphs");
   refuses("inspect embed m.h5 texts.tsv", "reads graphs, not texts");
   refuses("pretrain --arch gat --train texts.tsv -o x.h5", "reads graphs");

@@ -53,8 +53,10 @@ class Oddities {
   }
   void report(const std::string& name, bool are_molecules, const cli::Arguments& arguments) const {
     if (repeated_ > 0)
-      arguments.detail(concatenate(name, ": ", grouped(repeated_), " edges repeat another; all are kept"));
-    if (loops_ > 0) arguments.detail(concatenate(name, ": ", grouped(loops_), " edges join a node with itself"));
+      arguments.detail(
+          concatenate(name, ": ", counted(repeated_, "edge repeats", "edges repeat"), " another; all are kept"));
+    if (loops_ > 0)
+      arguments.detail(concatenate(name, ": ", counted(loops_, "edge joins", "edges join"), " a node with itself"));
     if (are_molecules && large_ > 0) {
       arguments.detail(concatenate(name, ": ", counted(large_, "molecule of", "molecules of"), " more than ",
                                    formats::most_drawn_atoms,
@@ -126,7 +128,7 @@ class GraphsOfCommand {
     read(tables.edges, options_.edges, "edges");
     read(tables.graphs, options_.graphs, "graphs");
     read(tables.pairs, options_.pairs, "pairs");
-    return formats::read_graph_tables(tables);
+    return formats::read_graph_tables(tables, [&](const std::string& line) { arguments_.say(line); });
   }
 
   void write_molecules(const std::string& path) {
@@ -227,6 +229,7 @@ void write_item_parts(const GraphsFile& file, const std::string& folder, const G
                       const SplitOptions& split, const std::string& temporary, const cli::Arguments& arguments) {
   const std::vector<Index> parts = item_parts(file, split, arguments.common().seed, graphs.name());
   const std::size_t columns = file.targets().columns.size();
+  const std::string level = to_text(file.targets().level);
   for (std::size_t part = 0; part < part_names.size(); ++part) {
     if (split.shares.sizes[part] == 0) continue;
     data::GraphRecord record = file.record(0);
@@ -237,8 +240,7 @@ void write_item_parts(const GraphsFile& file, const std::string& folder, const G
     write_part(file, concatenate(temporary, "/", part_names[part], ".h5"), graphs,
                [&](GraphsFileWriter& writer) { writer.append(record); });
     arguments.say(concatenate(folder, part_names[part], ".h5: the labels of ",
-                              grouped(std::ranges::count(parts, static_cast<Index>(part))), " ",
-                              to_text(file.targets().level), "s"));
+                              counted(std::ranges::count(parts, static_cast<Index>(part)), level, level + "s")));
   }
 }
 
@@ -258,7 +260,7 @@ void write_parts(const GraphsFile& file, const std::string& output, GraphsOfComm
       }
     });
     arguments.say(
-        concatenate(folder, part_names[part], ".h5: ", grouped(count), " graphs", classes_text(file, chosen)));
+        concatenate(folder, part_names[part], ".h5: ", counted(count, "graph", "graphs"), classes_text(file, chosen)));
   }
 }
 
@@ -314,8 +316,8 @@ void convert_graphs(const std::vector<std::string>& inputs, const std::string& o
   check<UsageError>(!is_file, inputs.front(), ": is a graphs file already; --split divides it");
   graphs.write(output);
   const GraphsFile file(output);
-  arguments.say(concatenate(output, ": ", counted(file.size(), "graph", "graphs"), ", ", grouped(file.nodes()),
-                            " nodes, ", grouped(file.edges()), " edges",
+  arguments.say(concatenate(output, ": ", counted(file.size(), "graph", "graphs"), ", ",
+                            counted(file.nodes(), "node", "nodes"), ", ", counted(file.edges(), "edge", "edges"),
                             classes_text(file, std::vector<bool>(static_cast<std::size_t>(file.size()), true))));
 }
 

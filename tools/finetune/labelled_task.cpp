@@ -34,6 +34,9 @@ void check_is_like(const TaskData& first, const TaskData& other) {
   check<DataError>((first.graphs == nullptr) == (other.graphs == nullptr), other.file, ": holds ",
                    other.graphs == nullptr ? "texts" : "graphs", ", and ", first.file, " holds ",
                    first.graphs == nullptr ? "texts" : "graphs");
+  check<DataError>(first.label_names == other.label_names, other.file, ": has the labels ", join(other.label_names),
+                   ", and ", first.file, " has ", join(first.label_names),
+                   "; give files with labels of the same name, or train a model for each");
 }
 
 // What is read must have labels like those of the first file.

@@ -219,10 +219,8 @@ TaskData read_graphs(const std::string& path, const TaskInput& input) {
   TaskData data{.file = path, .texts = {}, .sentences = {}, .questions = {}, .graphs = file, .level = level};
   if (has_gold && file->has_sides()) data.side = input.side;
   data.columns = input.columns;
-  if (columns.size() > 1) {
-    data.columns.clear();
-    for (const std::size_t column : columns) data.columns.push_back(targets.columns[column].name);
-  }
+  for (const std::size_t column : columns) data.label_names.push_back(targets.columns[column].name);
+  if (columns.size() > 1) data.columns = data.label_names;
   for (Index number = 0; number < file->size(); ++number) {
     const data::GraphRecord record = file->record(number);
     if (answered_by(input.task) == Answered::parts) {

@@ -27,6 +27,7 @@ struct TaskData {
   std::shared_ptr<const data::GraphSource> graphs{};
   data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has a label
   std::vector<std::string> columns{};                // of graphs: several labels that each has, as words of a sentence
+  std::vector<std::string> label_names{};            // of graphs: the columns of the labels
   data::SplitSide side = data::SplitSide::none;      // of graphs: of which side of the file's own split they are
 
   Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
