@@ -64,6 +64,23 @@ TEST_CASE("graphs of several files: one after the other, with the columns and ki
   CHECK_THROWS_AS(GraphsOf(both, {3}), DataError);
 }
 
+TEST_CASE("graphs of several files: kinds of edges go by their names where the columns of nodes are the same") {
+  const auto two_nodes = [](const std::vector<std::string>& orders, std::int32_t order) {
+    GraphSchema columns = schema;
+    columns.edges.categories = {{"order", orders}};
+    std::vector<GraphRecord> records(1);
+    records[0].graph.nodes = 2;
+    records[0].graph.node_features.categories = {1, 2};
+    set_edges(records[0].graph, std::vector<ListedEdge>{{0, 1, {order}}, {1, 0, {0}}});
+    return std::make_shared<const GraphsInMemory>(columns, GraphTargets(), std::move(records), "a.h5");
+  };
+  const auto first = two_nodes({"1", "2", "3"}, 3);
+  const GraphsForModel both({first, two_nodes({"2", "3", "1"}, 2)}, first->schema());
+  CHECK(both.graph(0).edge_features.categories == std::vector<std::int32_t>{0, 3});
+  CHECK(both.graph(1).edge_features.categories == std::vector<std::int32_t>{0, 3});
+  CHECK(both.graph(1).node_features.categories == std::vector<std::int32_t>{1, 2});
+}
+
 TEST_CASE("held out graphs: the fraction of them; copies and groups stay together") {
   std::vector<Index> sizes;
   for (Index i = 0; i < 300; ++i) sizes.push_back(1 + i % 100);
