@@ -310,6 +310,26 @@ TEST_CASE("tokenizer.json: added tokens may be listed in any order") {
   CHECK(read({4, 2, 1, 3}) == model);
 }
 
+TEST_CASE("tokenizer.json: added tokens that are not normalised come before those that are, without a normalizer too") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("tokenizer.json");
+  const auto read = [&](bool first_is_normalised, bool second_is_normalised) {
+    const auto added = [](Index id, const char* content, bool is_normalised) {
+      return json{{"id", id}, {"content", content}, {"normalized", is_normalised}, {"special", false}};
+    };
+    const json document{
+        {"model", {{"type", "BPE"}, {"vocab", {{"a", 0}, {"b", 1}, {"c", 2}}}, {"merges", json::array()}}},
+        {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", false}}},
+        {"added_tokens", {added(3, "ab", first_is_normalised), added(4, "bc", second_is_normalised)}}};
+    write_bytes(path, document.dump());
+    return text::Tokenizer(read_tokenizer_json(path));
+  };
+  CHECK(read(true, false).encode("abc") == std::vector<TokenId>{0, 4});
+  CHECK(read(false, true).encode("abc") == std::vector<TokenId>{3, 2});
+  CHECK(read(false, false).encode("abc") == std::vector<TokenId>{3, 2});
+  CHECK(read(true, true).model() == read(false, false).model());
+}
+
 TEST_CASE("tokenizer.json: the unknown token is special, and no added token, whatever the file says of it") {
   const TemporaryFolder folder;
   const std::string path = folder.file("tokenizer.json");
