@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
+
+#include "tools/tasks/graph_data.hpp"
+
 using namespace heddle;
 
 namespace data_warnings_tests {
@@ -40,6 +44,23 @@ TaskData tagged(const std::vector<Strings>& sentences) {
     for (std::size_t w = 0; w < words.size(); ++w) sentence.lines.push_back(++line);
     data.sentences.push_back(std::move(sentence));
     ++line;
+  }
+  return data;
+}
+
+// Graphs without edges, of so many nodes each; those with these numbers, from 0, have a label.
+TaskData with_graphs(const std::string& file, const std::vector<Index>& sizes, const std::vector<Index>& labelled) {
+  std::vector<data::GraphRecord> records;
+  for (const Index size : sizes) {
+    records.emplace_back().graph.nodes = size;
+    records.back().graph.rows.assign(static_cast<std::size_t>(size) + 1, 0);
+  }
+  TaskData data;
+  data.file = file;
+  data.graphs =
+      std::make_shared<const data::GraphsInMemory>(data::GraphSchema(), data::GraphTargets(), std::move(records), file);
+  for (const Index number : labelled) {
+    data.texts.push_back({.text = "graph", .second_text = std::nullopt, .label = "a", .line = number + 1});
   }
   return data;
 }
@@ -122,6 +143,14 @@ TEST_CASE("warnings: copies are counted in texts, sentences, and contexts of que
   says(known_texts_warning(with_texts(many), "m.h5", task), ": 1 of 100 examples are in the training data");
   CHECK_FALSE(known_texts_warning(with_texts({"z"}), "m.h5", task));
   CHECK_FALSE(known_texts_warning(with_texts({"b"}), "m.h5", {}));
+}
+
+TEST_CASE("warnings: copies of graphs are found in every training file, though some graphs have no label") {
+  const TaskData first = with_graphs("a.h5", {1, 2, 3, 4}, {1, 3}), second = with_graphs("b.h5", {5, 6, 7}, {0, 2});
+  const TaskData train = joined({first, second});
+  CHECK(graph_numbers(train) == std::vector<Index>{1, 3, 4, 6});
+  says(copies_warning(train, with_graphs("v.h5", {5, 7, 2}, {0, 1, 2})), "v.h5: 3 of 3 examples");
+  CHECK_FALSE(copies_warning(train, with_graphs("v.h5", {6, 3, 1}, {0, 1, 2})));
 }
 
 TEST_CASE("warnings: of many training texts some hashes are kept, and copies are estimated") {
