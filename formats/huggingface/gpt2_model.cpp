@@ -46,6 +46,7 @@ models::ModelConfig read_gpt2(const JsonNode& json, const TensorSet&) {
   config.layers = json["n_layer"].number();
   config.width = json["n_embd"].number();
   config.heads = json["n_head"].number();
+  config.positions = "learned";
   config.context = json["n_positions"].number();
   config.vocab_size = json["vocab_size"].number();
   config.ffn_width = json["n_inner"].number_or(0);

@@ -181,7 +181,8 @@ std::vector<Recipe::Shape> shapes() {
   return shapes;
 }
 
-constexpr ScalingLaw measured_law{.floor = 0.9, .width = 0.15, .width_power = 0.3, .data = 0.35, .data_power = 0.5};
+constexpr ScalingLaw measured_law{
+    .floor = 0.908, .width = 0.214, .width_power = 0.243, .data = 0.15, .data_power = 0.97, .error = 0.1};
 
 }  // namespace
 

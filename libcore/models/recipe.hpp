@@ -31,7 +31,7 @@ struct ScalingLaw {
 
 struct Recipe {
   std::string optimizer = "adamw", schedule = "cosine";
-  // Settings of a model and of --batch-size, from small to large, among which a budget chooses; none: it cannot.
+  // Settings of a model and its `batch_size`, from small to large, among which a budget chooses; none: it cannot.
   struct Shape {
     std::string settings;
     Index batch_size;

@@ -179,7 +179,7 @@ Tensor attend_beside(const Tensor& query, const Tensor& key, const Tensor& value
 
 void add_keys(const Tensor& key, const Tensor& value, const Tensor& vectors, const FeatureOptions& features,
               LinearState& state) {
-  (void)attend_beside(key.narrowed(2, 0, 1), key, value, vectors, features, state);  // of one query, which nobody reads
+  (void)attend_beside(key.narrowed(2, 0, 1), key, value, vectors, features, state);  // the result of one query is not used
 }
 
 Tensor attention_to(const LinearState& state, const Tensor& query, const Tensor& vectors,

@@ -60,7 +60,7 @@ struct TrainingOptions {
                 .range(1, 1000000)
                 .takes("N"),
             self.accumulate);
-    visitor(Field("learning_rate", "peak learning rate; auto: what suits the optimizer and the model")
+    visitor(Field("learning_rate", "peak learning rate; auto: what suits")
                 .formerly("lr")
                 .above(0, 1000)
                 .word(automatic_rate, "auto")

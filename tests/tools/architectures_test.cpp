@@ -58,7 +58,8 @@ TEST_CASE("recurrent models: learn with the defaults, whose rate suits their wid
   CHECK(rate("--arch lstm --width 256") == doctest::Approx(1e-2));
   CHECK(rate("--arch bilm --width 16") == doctest::Approx(2e-2));
   CHECK(rate("--arch lstm --width 256 --optimizer adadelta") == doctest::Approx(1));
-  CHECK(rate("--arch decoder --width 16 --heads 2") == doctest::Approx(1e-3));
+  CHECK(rate("--arch decoder --width 16 --heads 2") == doctest::Approx(2e-2));
+  CHECK(rate("--arch decoder --width 16 --heads 2 --optimizer adamw") == doctest::Approx(1e-3));
   corpus.refused(
       {"pretrain --arch lstm:embedding-init=0 --train train.h5 -o x.h5", "embedding-init: 0 is out of range", 2});
   corpus.refused(

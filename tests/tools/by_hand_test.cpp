@@ -22,11 +22,11 @@ using Weights = std::map<std::string, std::vector<float>>;
 struct Prepared : SmallCorpus {
   Prepared() {
     must(
-        "pretrain -q --train train.h5 -o model.h5 --steps 20 --learning-rate 5e-3 --layers 3 --width 32 --heads 2 "
+        "pretrain -q --train train.h5 -o model.h5 --steps 20 --layers 3 --width 32 --heads 2 "
         "--context 16 --batch-size 4");
     must("tokenize -q --train --model byte -o byte.h5 train.txt && tokenize -q -t byte.h5 -o bytes.h5 train.txt");
     must(
-        "pretrain -q --train bytes.h5 -o wide.h5 --steps 5 --learning-rate 5e-3 --layers 1 --width 64 --heads 2 "
+        "pretrain -q --train bytes.h5 -o wide.h5 --steps 5 --positions learned --layers 1 --width 64 --heads 2 "
         "--context 16 --batch-size 4");
     const std::vector<std::string> subjects{"the cat", "a dog", "the old king", "my queen"};
     for (std::size_t i = 0; i < 12; ++i) {

@@ -20,8 +20,7 @@ namespace {
 // A model, sentences of animals and of royals, and words with their tags.
 struct Labelled : SmallCorpus {
   Labelled() {
-    begin_with("model",
-               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 60 --learning-rate 5e-3" + tiny_model); });
+    begin_with("model", [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 60" + tiny_model); });
     std::string texts, tags;
     for (const std::string verb : {"sees", "follows", "forgets"}) {
       for (int i = 0; i < 20; ++i) {
@@ -105,7 +104,7 @@ TEST_CASE("classify: words beyond the context get no tag, or O; they count as wr
 TEST_CASE("classify: entities that are right, found and wanted are counted whole, as by hand") {
   const SmallCorpus corpus;
   corpus.must(
-      "pretrain -q --train train.h5 -o model.h5 --steps 20 --learning-rate 5e-3 --layers 1 --width 32 --heads 2 "
+      "pretrain -q --train train.h5 -o model.h5 --steps 20 --layers 1 --width 32 --heads 2 "
       "--context 32 --batch-size 4");
   // What it answers, and what is right: of 10 entities found and 8 wanted, 4 are right.
   struct Line {

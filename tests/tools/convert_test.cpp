@@ -26,7 +26,7 @@ namespace {
 struct Trained : SmallCorpus {
   Trained() {
     begin_with("model", [&] {
-      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3 --keep 1" + tiny_model);
+      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --keep 1" + tiny_model);
       must("mv model.step-150.h5 checkpoint.h5");
     });
   }

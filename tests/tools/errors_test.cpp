@@ -131,7 +131,9 @@ TEST_CASE("tokenizers: text that is read as a vocabulary is not only a repeated 
 TEST_CASE("convert: a model whose context is that of its training windows can be written as a directory") {
   const Tuned corpus;
   corpus.must(
-      "pretrain -q --train train.h5 -o decoder.h5 --layers 1 --width 16 --heads 2 --sequence-length 16 --steps 2");
+      "pretrain -q --train train.h5 -o decoder.h5 --layers 1 --width 16 --heads 2 --sequence-length 16 --positions "
+      "learned "
+      "--steps 2");
   corpus.must("convert -q decoder.h5 -o hf/");
   CHECK(contains(read_file(corpus.path("hf/config.json")), "\"n_positions\": 16"));
 }

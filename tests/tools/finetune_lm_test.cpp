@@ -24,9 +24,8 @@ std::string other_text() {
 template <class Corpus>
 struct WithModel : Corpus {
   explicit WithModel(const std::string& shape) {
-    this->begin_with("model of" + shape, [&] {
-      this->must("pretrain -q --train train.h5 -o model.h5 --steps 40 --learning-rate 5e-3" + shape);
-    });
+    this->begin_with("model of" + shape,
+                     [&] { this->must("pretrain -q --train train.h5 -o model.h5 --steps 40" + shape); });
     write_file(this->path("other.txt"), other_text());
     this->must("tokenize -q -t model.h5 -o other.h5 other.txt");
   }

@@ -15,8 +15,7 @@ namespace {
 
 struct Started : SmallCorpus {
   Started() {
-    begin_with("model",
-               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 20 --learning-rate 5e-3" + tiny_model); });
+    begin_with("model", [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 20" + tiny_model); });
     std::string texts;
     for (int i = 0; i < 60; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees a dog.\n" : "royal\tmy queen forgets.\n";
     write_file(path("texts.tsv"), texts);

@@ -205,7 +205,7 @@ TEST_CASE("classify: a label's score is its log-likelihood or the mean of its to
   corpus.must("tokenize -q --train --model byte --end-of-text none -o bytes.h5 train.txt");
   corpus.must("tokenize -q -t bytes.h5 -o byte_tokens.h5 train.txt");
   corpus.must(
-      "pretrain -q --train byte_tokens.h5 -o bytes_model.h5 --steps 20 --learning-rate 5e-3 --layers 1 --width 32 "
+      "pretrain -q --train byte_tokens.h5 -o bytes_model.h5 --steps 20 --layers 1 --width 32 "
       "--heads 2 --context 32 --batch-size 4");
   std::vector<double> scores;
   for (const std::string prompt : {"my queen sees", "a dog sees"}) {

@@ -14,8 +14,7 @@ namespace {
 
 struct Trained : SmallCorpus {
   Trained() {
-    begin_with("model",
-               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); });
+    begin_with("model", [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150" + tiny_model); });
     write_file(path("prompts"), "the cat\na dog sees\nmy queen\r\n\nthe old king forgets the\nthe cat");
   }
 
@@ -93,8 +92,7 @@ TEST_CASE("generate: a beam of 1 is greedy; wider ones give more likely texts, b
 
 TEST_CASE("generate: what is searched or drawn has the likelihood that --score gives it, with rows to spare, too") {
   const Trained corpus;
-  corpus.must("pretrain -q --train train.h5 -o spare.h5 --vocab-size 3000 --steps 60 --learning-rate 5e-3" +
-              tiny_model);
+  corpus.must("pretrain -q --train train.h5 -o spare.h5 --vocab-size 3000 --steps 60" + tiny_model);
   for (const std::string model : {"model.h5", "spare.h5"}) {
     for (const std::string how : {"--beam 4", "--temperature 0"}) {
       CAPTURE(model);
@@ -196,7 +194,7 @@ TEST_CASE("generate: texts as long as the context are scored, and longer ones as
   corpus.must(
       "tokenize -q --train --model byte --end-of-text none -o bytes.h5 && "
       "tokenize -q -t bytes.h5 -o bytes_train.h5 train.txt && "
-      "pretrain -q --train bytes_train.h5 -o bytes_model.h5 --steps 60 --learning-rate 5e-3" +
+      "pretrain -q --train bytes_train.h5 -o bytes_model.h5 --steps 60" +
       tiny_model);
   const std::string text = "my queen forgets the old king; a dog follows the cat";  // 52 bytes
   REQUIRE(text.size() == 52);
@@ -227,7 +225,7 @@ TEST_CASE("generate: texts as long as the context are scored, and longer ones as
 
 TEST_CASE("generate, inspect: bits per byte are of the text as it is written, which WordPiece does not give back") {
   const EncoderCorpus corpus;
-  corpus.must("pretrain -q --train train.h5 -o words.h5 --steps 20 --learning-rate 5e-3" + tiny_model);
+  corpus.must("pretrain -q --train train.h5 -o words.h5 --steps 20" + tiny_model);
   const std::string first = "The  Cat SEES a dog.", second = "a dog,  a CAT...";
   write_file(corpus.path("text.txt"), first + "\n" + second + "\n");
   corpus.must("tokenize -q -t pieces.h5 -o text.h5 text.txt");
@@ -406,7 +404,7 @@ TEST_CASE("generate: a text without a prompt is what its tokens stand for, space
   const SmallCorpus corpus;
   corpus.must(
       "tokenize -q --train --model unigram --vocab-size 300 -o unigram.h5 train.txt && "
-      "pretrain -q --train train.txt -t unigram.h5 -o u.h5 --steps 60 --learning-rate 1e-2" +
+      "pretrain -q --train train.txt -t unigram.h5 -o u.h5 --steps 60" +
       tiny_model);
   const json written = parse_json(corpus.must("generate u.h5 -p '' --jsonl --temperature 0 --max-tokens 12").out);
   std::string ids;

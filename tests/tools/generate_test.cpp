@@ -14,8 +14,7 @@ namespace {
 // A corpus with a model trained on it.
 struct Trained : SmallCorpus {
   Trained() {
-    begin_with("model",
-               [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150 --learning-rate 5e-3" + tiny_model); });
+    begin_with("model", [&] { must("pretrain -q --train train.h5 -o model.h5 --steps 150" + tiny_model); });
   }
 };
 

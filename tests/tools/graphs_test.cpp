@@ -143,8 +143,8 @@ TEST_CASE("graphs: bad collections are refused by file and line") {
   std::filesystem::remove(corpus.path("loops/T_edge_labels.txt"));
   write_file(corpus.path("loops/T_A.txt"), "1,1\n1,3\n1,3\n");
   const Outcome kept = corpus.must("convert -v loops -o loops.h5");
-  CHECK(contains(kept.err, "1 edges repeat another; all are kept"));
-  CHECK(contains(kept.err, "1 edges join a node with itself"));
+  CHECK(contains(kept.err, "1 edge repeats another; all are kept"));
+  CHECK(contains(kept.err, "1 edge joins a node with itself"));
   CHECK(shown(corpus, "loops.h5")["edges"] == 3);
 }
 

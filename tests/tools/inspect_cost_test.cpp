@@ -70,7 +70,7 @@ TEST_CASE("inspect cost: totals are those of inspect and of a dry run") {
     CAPTURE(preset);
     const json cost = cost_of(corpus, "--preset " + preset + " --batch-size 256"),
                shown = answer(corpus, "inspect --preset " + preset),
-               run = answer(corpus, "pretrain --dry-run --batch-size 256 --preset " + preset);
+               run = answer(corpus, "pretrain --dry-run --optimizer adamw --batch-size 256 --preset " + preset);
     CHECK(cost["parameters"] == shown["parameters"]);
     CHECK(cost["head_parameters"].get<long>() == shown.value("head_parameters", 0L));
     CHECK(run["parameters"].get<long>() == cost["parameters"].get<long>() + cost["head_parameters"].get<long>());

@@ -236,7 +236,8 @@ TEST_CASE("inspect: the score does not depend on the batch") {
   CHECK(one["nats_per_token"].get<double>() == doctest::Approx(many["nats_per_token"].get<double>()).epsilon(1e-6));
 }
 
-TEST_CASE("inspect evaluate: with a stride every token is still predicted once; a longer one than a window is refused") {
+TEST_CASE(
+    "inspect evaluate: with a stride every token is still predicted once; a longer one than a window is refused") {
   const Workplace place;
   const json overlapping = place.run_json("$I evaluate random.h5 tokens.h5 --stride 3");
   CHECK(overlapping["tokens"] == 99);

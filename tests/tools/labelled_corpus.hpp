@@ -28,7 +28,7 @@ struct Labelled : SmallCorpus {
 
  private:
   void write() const {
-    must("pretrain -q --train train.h5 -o model.h5 --steps 120 --learning-rate 5e-3" + tiny_model);
+    must("pretrain -q --train train.h5 -o model.h5 --steps 120" + tiny_model);
     std::string texts, pairs, tags;
     for (int i = 0; i < 120; ++i) {
       const bool animal = i % 2 == 0;

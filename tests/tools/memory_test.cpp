@@ -80,10 +80,12 @@ TEST_CASE("memory: dry runs count it, and what cannot have one is refused with a
   CHECK(with["memory_bytes"].get<double>() > without["memory_bytes"].get<double>() + 4 * 8 * 128 * 64 * 4);
   CHECK(with["checkpoint_bytes"].get<double>() == without["checkpoint_bytes"].get<double>() + 4 * 8 * 128 * 64 * 4);
   CHECK(parse_json(corpus.must("inspect --preset transformer-xl-enwik8 --json").out)["parameters"] == 41066496);
-  corpus.must("pretrain -q --train train.h5 -o plain.h5 --steps 2 --layers 1 --width 16 --heads 2 --context 16");
+  corpus.must(
+      "pretrain -q --train train.h5 -o plain.h5 --steps 2 --layers 1 --width 16 --heads 2 --context 16 --positions "
+      "learned");
   const std::string start = "pretrain --train train.h5 -o x.h5 --layers 1 --width 16 --heads 2 ";
   for (const Refusal& c : std::vector<Refusal>{
-           {start + "--arch decoder:memory=8", "--positions learned begin anew in each window", 2},
+           {start + "--arch decoder:memory=8 --positions learned", "--positions learned begin anew in each window", 2},
            {start + "--arch decoder:memory=8 --positions sinusoidal",
             "--positions sinusoidal begin anew in each window", 2},
            {start + "--arch decoder:memory=8 --positions rope --context 16",

@@ -19,7 +19,7 @@ const std::string tiny = " --layers 1 --width 16 --heads 2 --context 16 --batch-
 // A decoder and an encoder, models of every task, and what they are asked.
 struct Models : SmallCorpus {
   Models() {
-    must("pretrain -q --train train.h5 -o decoder.h5 --arch decoder:tie-embeddings=false" + tiny);
+    must("pretrain -q --train train.h5 -o decoder.h5 --arch decoder:tie-embeddings=false --positions learned" + tiny);
     must("tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt");
     must("tokenize -q -t pieces.h5 -o masked.h5 train.txt");
     must(

@@ -162,14 +162,14 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
     std::string option, now, then;
   };
   for (const auto& [option, now, then] : std::vector<Change>{
-           {"--optimizer adamw:beta1=0.5", "--optimizer adamw:beta1=0.5", "0.9"},
-           {"--optimizer adamw:beta2=0.5", "--optimizer adamw:beta2=0.5", "0.98"},
-           {"--optimizer adamw:epsilon=1e-3", "--optimizer adamw:epsilon=0.001", "1e-08"},
-           {"--optimizer adamw:weight-decay=0.5", "--weight-decay 0.5", "0.1"},
+           {"--optimizer muon:beta1=0.5", "--optimizer muon:beta1=0.5", "0.9"},
+           {"--optimizer muon:beta2=0.5", "--optimizer muon:beta2=0.5", "0.95"},
+           {"--optimizer muon:epsilon=1e-3", "--optimizer muon:epsilon=0.001", "1e-08"},
+           {"--optimizer muon:weight-decay=0.5", "--weight-decay 0.5", "0.1"},
            {"--weight-decay 0.5", "--weight-decay 0.5", "0.1"},
            {"--ema-decay 0.5", "--ema-decay 0.5", "none"},
-           {"--optimizer sgd", "--optimizer sgd", "adamw"},
-           {"--schedule linear", "--schedule linear", "cosine"},
+           {"--optimizer sgd", "--optimizer sgd", "muon"},
+           {"--schedule cosine", "--schedule cosine", "linear"},
            {"--batch-size 8", "--batch-size 8", "4"},
            {"--accumulate 2", "--accumulate 2", "1"},
            {"--label-smoothing 0.1", "--label-smoothing 0.1", "0"},
@@ -180,7 +180,7 @@ TEST_CASE("pretrain: resuming refuses what does not fit and allows more steps") 
            {"--dropout 0.5", "--dropout 0.5", "0"},
            {"--vocab-size 400", "--vocab-size 400", "300"},
            {"--arch decoder:activation=relu", "--arch decoder:activation=relu", "gelu-tanh"},
-           {"--positions rope", "--positions rope", "learned"},
+           {"--positions learned", "--positions learned", "rope"},
            {"--arch decoder:norm=rms", "--arch decoder:norm=rms", "layer"},
            {"--seed 2", "--seed 2", "1"},
        }) {
@@ -283,7 +283,7 @@ TEST_CASE("pretrain: a full disk keeps the last checkpoint and leaves no half-wr
 
 TEST_CASE("pretrain: the dry run foresees parameters and memory, for files and for shapes alone") {
   const SmallCorpus corpus;
-  const auto shape = parse_json(corpus.must("pretrain --preset gpt2 --dry-run --json").out);
+  const auto shape = parse_json(corpus.must("pretrain --preset gpt2 --optimizer adamw --dry-run --json").out);
   CHECK(shape["parameters"] == 124439808);
   CHECK(shape["memory_bytes"].get<double>() > 2e9);
   CHECK(shape["memory"]["weights_bytes"] == 4.0 * 124439808);

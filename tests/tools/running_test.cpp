@@ -86,7 +86,7 @@ TEST_CASE("running: the same command starts, continues to the same bits, and kno
   const std::string other = "pretrain -q" + rest + "-o m.h5 --learning-rate 1e-4";
   const Outcome replacing = corpus.run("pretrain" + rest + "-o m.h5 --learning-rate 1e-4 --max-time 0.001s");
   CHECK(replacing.status == 75);
-  CHECK(contains(replacing.err, "m.h5: --learning-rate was 0.001 and is 1e-04 now; the new model will replace it"));
+  CHECK(contains(replacing.err, "m.h5: --learning-rate was 0.02 and is 1e-04 now; the new model will replace it"));
   CHECK(read_file(corpus.path("m.h5")) == bytes);
   corpus.must(other);
   CHECK(corpus.weights("m.h5") != corpus.weights("whole.h5"));
@@ -105,9 +105,9 @@ TEST_CASE("running: another command than the checkpoint's is refused and changes
       {"--layers 3", "--layers was 2 and is 3 now"},
       {"--arch encoder", "--arch was decoder and is encoder now"},
       {"--arch decoder:norm=rms", "--arch decoder:norm was layer and is rms now"},
-      {"--optimizer adamw:beta2=0.95", "--optimizer adamw:beta2 was 0.98 and is 0.95 now"},
-      {"--optimizer sgd", "--optimizer was adamw and is sgd now"},
-      {"--schedule cosine:final=0.2", "--schedule cosine:final was 0.1 and is 0.2 now"},
+      {"--optimizer muon:beta2=0.98", "--optimizer muon:beta2 was 0.95 and is 0.98 now"},
+      {"--optimizer sgd", "--optimizer was muon and is sgd now"},
+      {"--schedule linear:final=0.2", "--schedule linear:final was 0 and is 0.2 now"},
       {"--precision bf16", "--precision was f32 and is bf16 now"},
       {"--valid valid.h5", "--valid was not given and is valid.h5 now"},
       {"--valid valid.h5 --select last", "--valid was not given and is valid.h5 now"}};
@@ -431,8 +431,10 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
 
 TEST_CASE("running: a divergence names the operation, the step, the rate, the documents and the last checkpoint") {
   const Runs corpus;
-  const std::string wild = "pretrain --threads 1 --train train.h5" + tiny_model +
-                           "-q --optimizer sgd --clip-norm none --warmup 0 --learning-rate 900 --steps 500 -o wild.h5 ";
+  const std::string wild =
+      "pretrain --threads 1 --train train.h5" + tiny_model +
+      "-q --optimizer sgd --schedule cosine --positions learned --clip-norm none --warmup 0 --learning-rate 900 "
+      "--steps 500 -o wild.h5 ";
   const Outcome outcome = corpus.run(wild);
   CHECK(outcome.status == 3);
   CHECK(lines_in(outcome.err) == 1);

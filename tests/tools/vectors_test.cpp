@@ -216,8 +216,9 @@ TEST_CASE("inspect bias: templates and pairs find the bias that was planted, and
       "tokenize -q -t t.h5 --documents line -o planted.h5 planted.txt");
   const std::string learn =
       "--layers 1 --width 32 --heads 2 --batch-size 16 --steps 800 --warmup 50 --optimizer adamw:beta2=0.95 "
+      "--schedule cosine "
       "--learning-rate 2e-3";
-  corpus.must("pretrain -q --train planted.h5 -o decoder.h5 --context 16 " + learn);
+  corpus.must("pretrain -q --train planted.h5 -o decoder.h5 --context 16 --positions learned " + learn);
   check_planted(corpus, "decoder.h5");
   corpus.must(
       "tokenize -q --train --model wordpiece --vocab-size 100 -o t.h5 planted.txt && "

@@ -1,4 +1,6 @@
 // pretrain: trains a transformer from scratch.
+#include "libcore/base/values.hpp"
+#include "libcore/models/architecture.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
@@ -31,6 +33,22 @@ void show(PretrainOptions& options, const cli::Arguments& arguments) {
   options.learning.schedule.show(spec.schedule);
 }
 
+// Rates of different rules differ by far, and who gives one alone may mean another rule.
+void note_rate(const PretrainOptions& options, const cli::Arguments& arguments) {
+  constexpr double low = 0.2;
+  if (!arguments.given("learning_rate") || options.learning.optimizer.is_given()) return;
+  if (!options.control.resume.empty()) return;
+  const models::ModelConfig model = described_model(options.model, {});
+  const models::Architecture& architecture = models::architecture(model.arch());
+  const double usual =
+      training::OptimizerChoice::from(architecture.recipe.optimizer)->usual_rate(architecture.learning_rate(model));
+  const double given = options.learning.training.learning_rate;
+  if (given <= 0 || given > low * usual) return;
+  arguments.say(concatenate("--learning-rate ", format(given), " is low for ", architecture.recipe.optimizer,
+                            ", the optimizer of ", architecture.name, " models, which learns fast near ", format(usual),
+                            "; --optimizer names another one"));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,6 +63,7 @@ int main(int argc, char** argv) {
         "or, with -t tokenizer.h5, the text itself; update rules need --tasks");
     if (options.valid.empty() && !options.tasks.is_given()) refuse_evaluation(arguments, "--valid");
     take_seed(options.control, options.output, arguments);
+    note_rate(options, arguments);
     const std::string table =
         options.tasks.is_given() ? options.tasks.resolved(data::ProblemChoice(), "tasks")->table_file() : "";
     return train(options, pretraining_defaults(options, arguments), {options.train, {options.tokenizer, table}},

@@ -43,8 +43,7 @@ struct PretrainOptions : RunOptions {
     visitor(
         Field(
             "train",
-            "files of tokens, pairs (tokenize) or graphs (convert), or text with -t; a weight is how often tokens are "
-            "read per epoch (default 1)")
+            "tokens, pairs or graphs, or text with -t; a weight is how often tokens are read per epoch (default 1)")
             .not_empty()
             .takes("FILE[:WEIGHT],...")
             .essential(),

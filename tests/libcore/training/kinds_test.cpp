@@ -59,7 +59,7 @@ TEST_CASE("kinds: the defaults are those that README and man pages name") {
     CHECK(OptimizerChoice::from(text) == OptimizerChoice::from(KindText::parse(text).name));
   }
   for (const char* const text :
-       {"cosine:final=0.1,warmup=4%", "linear:final=0.1,warmup=4%", "constant:warmup=4%", "inverse-sqrt:warmup=4%"}) {
+       {"cosine:final=0.1,warmup=4%", "linear:final=0,warmup=4%", "constant:warmup=4%", "inverse-sqrt:warmup=4%"}) {
     CAPTURE(text);
     CHECK(ScheduleChoice::from(text) == ScheduleChoice::from(KindText::parse(text).name));
   }
