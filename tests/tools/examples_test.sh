@@ -132,11 +132,30 @@ rm -rf out
 awk '/^mean/ { split($0, word, /[ ,]+/); exit !(word[2] >= 0.65) }' table.txt ||
   { cat table.txt >&2; fail 'edges are not learned'; }
 
+# A perceptron makes no more mistakes than the bound, and never learns XOR, which a hidden layer does.
+run perceptron SEEDS='1 2'
+says '^plane 2: perceptron: 200 points, [0-9]+ mistakes in [0-9]+ passes, at most [0-9]+ by '
+says '^xor: perceptron: .* never stops; [1-4] mistakes a pass$'
+says '^xor: hidden layer, seed 1: accuracy 1\.0000$'
+says '^xor: hidden layer, seed 2: accuracy 1\.0000$'
+finished
+rm -rf out
+
 # A learned optimizer leaves less of a function than there was.
 run learned-optimizers RULES=lstm-rule SEEDS=1 STEPS=60 RATE=0.01
 finished
 rm -rf out
 awk '/left/ { exit !($NF < 0.9) }' table.txt || { cat table.txt >&2; fail 'an optimizer is not learned'; }
+if [ -x "$bin/benchmark_learned_optimizers" ]; then
+  printf 'name,x,y,z\na,1,2,3\nb,2,1,4\nc,4,4,1\nd,5,3,2\n' > esol.csv
+  run learned-optimizers transfer ESOL="$work/esol.csv" SMS="$work/sms.txt" HORIZON=20 TRANSFER_STEPS=2 PROBLEMS=2 ROWS=4
+  says '^esol	60	20	[0-9.]+	[0-9.]+	'
+  says '^sms	20	100	[0-9.]+	[0-9.]+	'
+  finished
+  picture out/transfer.svg
+else
+  echo "skipped: no benchmark_learned_optimizers"
+fi
 
 for script in "$examples"/slurm/*.sbatch; do
   bash -n "$script" || fail "$script is no script for bash"
