@@ -29,7 +29,7 @@ struct RecurrentInit {
   nn::RecurrentOptions options(const ops::Cell& cell, nn::Bias bias = nn::Bias::yes) const {
     return {bias, orthogonal, bias_of(cell)};
   }
-  // Throws UsageError for a bias that no gate has. What spell_out_init() sets is one of none.
+  // Throws UsageError for a bias that no gate has, unless it is the default, which spell_out_init() writes out.
   void check_init(const ops::Cell& cell, nn::Bias bias = nn::Bias::yes) const {
     if (forget_bias == automatic_bias || forget_bias == cell.start.keeping_bias) return;
     check<UsageError>(cell.keeping_gate.has_value(), "`forget_bias` = ", forget_bias, ": the cell ", cell.name,
