@@ -149,6 +149,7 @@ TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag
   // What is the network's own, the bag has not.
   CHECK(contains(corpus.must(start + "-o mixed.h5 --steps 1 --learning-rate 1e-9 --pooling last --layer-mix").err,
                  "a bag of words and n-grams has a validation accuracy of 1, and this model is not better"));
+  CAPTURE(poor);
   CHECK(contains(poor,
                  "a bag of words and n-grams has a validation accuracy of 1, and this model is not better, with 0."));
   CHECK(contains(poor, "finetune --arch bag makes a model of it"));

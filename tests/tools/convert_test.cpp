@@ -26,7 +26,7 @@ namespace {
 struct Trained : SmallCorpus {
   Trained() {
     begin_with("model", [&] {
-      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --keep 1" + tiny_model);
+      must("pretrain -q --train train.h5 -o model.h5 --steps 150 --keep 1 --positions learned" + tiny_model);
       must("mv model.step-150.h5 checkpoint.h5");
     });
   }
@@ -110,7 +110,7 @@ TEST_CASE("convert: other weights, the same model") {
 TEST_CASE("convert: the average of models is the mean of their weights, and of other shapes and kinds there is none") {
   const Trained corpus;
   const auto pretrain = [&](const std::string& more) { corpus.must("pretrain -q --train train.h5 " + more); };
-  pretrain("-o other.h5 --steps 20 --seed 3" + tiny_model);
+  pretrain("-o other.h5 --steps 20 --seed 3 --positions learned" + tiny_model);
   const Outcome outcome = corpus.must("convert model.h5 other.h5 model.h5 --average -o mean.h5");
   CHECK(contains(outcome.err, "mean.h5: "));
   CHECK(corpus.must("inspect verify mean.h5").out == "mean.h5: no problem found\n");
@@ -137,7 +137,8 @@ TEST_CASE("convert: the average of models is the mean of their weights, and of o
   // As many pieces, which are others.
   corpus.must(
       "tr a-z b-za < train.txt | tokenize -q --train --vocab-size 300 -o shifted.h5 && tokenize -q -t shifted.h5 -o "
-      "shifted_tokens.h5 train.txt && pretrain -q --train shifted_tokens.h5 -o shifted_model.h5 --steps 1" +
+      "shifted_tokens.h5 train.txt && pretrain -q --train shifted_tokens.h5 -o shifted_model.h5 --steps 1 --positions "
+      "learned" +
       tiny_model);
   corpus.refused("convert model.h5 shifted_model.h5 --average -o x.h5", 1,
                  "shifted_model.h5: has another tokenizer than model.h5");
@@ -253,7 +254,8 @@ TEST_CASE("convert: directories that cannot be written or read leave nothing beh
   corpus.must("head -c 20000 hf/model.safetensors > broken/model.safetensors");
   // The last four bytes are a number.
   corpus.must("truncate -s -4 nan/model.safetensors; printf '\\xff\\xff\\xff\\x7f' >> nan/model.safetensors");
-  corpus.must("pretrain -q --train train.h5 -o window.h5 --steps 1 --arch decoder:window=8" + tiny_model);
+  corpus.must("pretrain -q --train train.h5 -o window.h5 --steps 1 --positions learned --arch decoder:window=8" +
+              tiny_model);
   for (const Refusal& bad :
        std::vector<Refusal>{{"convert plain -o x.h5", "plain: is a directory without config.json", 1},
                             {"convert broken -o x.h5", "broken/model.safetensors: 'transformer.", 1},

@@ -84,7 +84,7 @@ TEST_CASE("inspect diff: each weight's distance, and the weights of one file onl
   const Outcome text = corpus.run("inspect diff a.h5 b.h5");
   CHECK(text.status == 1);
   for (const char* part :
-       {"a.h5 and b.h5 differ\n", "\n  config.dropout  0.0   0.25\n", "  3 of 34 differ ", "\n  decoder/extra "}) {
+       {"a.h5 and b.h5 differ\n", "\n  config.dropout  0.0   0.25\n", "  3 of 33 differ ", "\n  decoder/extra "}) {
     CAPTURE(part);
     CHECK(contains(text.out, part));
   }

@@ -151,9 +151,9 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   check_refused(corpus, "HEDDLE_PRETRAIN_ARCH=rnn:memory=3 " + train,
                 {"pretrain: HEDDLE_PRETRAIN_ARCH: rnn has no key 'memory', which"});
   check_refused(corpus, train + "--arch rnn:memory=3", {"pretrain: --arch: rnn has no key 'memory', which"});
-  write_file(corpus.path("wrong.ini"), "[optimizer]\n# of the default\nmomentum = 0.5\n");
+  write_file(corpus.path("wrong.ini"), "[optimizer]\n# of the default\nrho = 0.5\n");
   check_refused(corpus, train + "--config wrong.ini",
-                {"pretrain: wrong.ini:3: momentum: adamw has no key 'momentum', which is one of sgd, muon"});
+                {"pretrain: wrong.ini:3: rho: muon has no key 'rho', which is one of adadelta"});
   write_file(corpus.path("wrong.ini"), "heads = 3\nkv-heads = 2\n\n[arch]\nname = bilm\n");
   check_refused(corpus, train + "--config wrong.ini", {"pretrain: wrong.ini:1: heads: bilm has no key 'heads', which"});
   write_file(corpus.path("wrong.ini"), "[arch]\nname = bag\nheads = 3\n");

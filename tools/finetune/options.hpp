@@ -56,7 +56,7 @@ struct FinetuneOptions : RunOptions {
   FinetuneOptions() {
     control.checkpoint_every = {};
     learning.has_average = false;  // one gained nothing in fine-tuning
-    learning.objective_help = "with --task lm or translate, " + learning.objective_help;
+    learning.objective_help = "with --task lm or translate, what to predict";
     const RunSpec usual = tuning_defaults({});
     learning.optimizer =
         cli::KindChoice<training::OptimizerSettings>(learning.optimizer.short_names(), usual.optimizer);

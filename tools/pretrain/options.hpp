@@ -43,7 +43,7 @@ struct PretrainOptions : RunOptions {
     visitor(
         Field(
             "train",
-            "tokens, pairs or graphs, or text with -t; a weight is how often tokens are read per epoch (default 1)")
+            "tokens, pairs, graphs, or text with -t; weighted by readings per epoch (default 1)")
             .not_empty()
             .takes("FILE[:WEIGHT],...")
             .essential(),

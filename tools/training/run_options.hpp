@@ -51,12 +51,10 @@ struct LearningOptions {
     visitor(Field("objective", self.objective_help).essential(), self.objective);
     visitor(Field("optimizer", "update rule"), self.optimizer);
     visitor(Field("schedule", "learning rate after the warmup"), self.schedule);
-    visitor(
-        Field("budget",
-              "choose shape, batch and steps for this time (30m) or arithmetic (2e15flop), where they are not given")
-            .takes("TIME|none")
-            .essential(),
-        self.budget);
+    visitor(Field("budget", "choose shape, batch and steps for this time (30m) or arithmetic (2e15flop)")
+                .takes("TIME|none")
+                .essential(),
+            self.budget);
     auto offered = [&](const Field& field, auto& value) {
       if (self.has_average || field.name != "ema_decay") visitor(field, value);
     };
