@@ -151,7 +151,7 @@ TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag
                  "a bag of words and n-grams has a validation accuracy of 1, and this model is not better"));
   CAPTURE(poor);
   CHECK(contains(poor,
-                 "a bag of words and n-grams has a validation accuracy of 1, and this model is not better, with 0."));
+                 "a bag of words and n-grams has a validation accuracy of 1, and this model is not better, with 0"));
   CHECK(contains(poor, "finetune --arch bag makes a model of it"));
   // Beside so many examples it would take too long, which is said.
   corpus.must("for i in $(seq 1700); do cat train.tsv; done | head -n 100001 > many.tsv");
