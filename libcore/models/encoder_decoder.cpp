@@ -245,7 +245,7 @@ double EncoderDecoder::training_flops_per_token(Index time, double predicted) co
 // et al. 2020, "T5", section 2.1 and 3.7, and Lewis et al. 2020, "BART", section 2.1, with the vocabularies, epsilons
 // and start tokens of the models that they published.
 Architecture describe_EncoderDecoder() {
-  return describe<EncoderDecoder, EncoderDecoderConfig>({
+  Architecture architecture = describe<EncoderDecoder, EncoderDecoderConfig>({
       {"transformer-base", "the transformer of 2017 for translation, 63 M parameters", transformer(512, 8, 2048, 0.1)},
       {"transformer-big", "the larger one, 214 M parameters", transformer(1024, 16, 4096, 0.3)},
       {"t5-small", "T5 of 2020, 61 M parameters", t5(6, 512, 8)},
@@ -254,6 +254,8 @@ Architecture describe_EncoderDecoder() {
       {"bart-base", "BART, 139 M parameters", bart(6, 768, 12)},
       {"bart-large", "406 M parameters", bart(12, 1024, 16)},
   });
+  architecture.recipe = {"muon", "linear"};
+  return architecture;
 }
 
 }  // namespace heddle::models

@@ -16,7 +16,7 @@ struct TrainingScale {
   double unique;      // of these different ones: a pass over the data
 };
 
-// The validation loss L in nats per unit, N the parameters, D the units, U those of one pass:
+// The validation loss L in nats per byte of text, N the parameters, D the units (tokens), U those of one pass:
 //   L = floor + width (N / 10^6)^-width_power + data (D' / 10^6)^-data_power,
 //   D' = min(D, U) + U r (1 - exp(-max(0, D / U - 1) / r)),
 // so that what is read again counts less each time: r passes more count (1 - 1/e) r.

@@ -188,11 +188,11 @@ class Planner {
     return text;
   }
 
+  // Of models of text.
   std::string expectation(const Candidate& best) const {
-    const double error = recipe(best.spec).law.error, bytes = trainee_.bytes_per_unit();
-    const double unit = bytes > 0 ? std::numbers::ln2 * bytes : 1;
-    return fmt::format("; expects {:.3g} to {:.3g} {}", (1 - error) * best.loss / unit, (1 + error) * best.loss / unit,
-                       bytes > 0 ? "bits per byte" : "nats per token");
+    if (trainee_.bytes_per_unit() == 0) return "";
+    const double error = recipe(best.spec).law.error, bits = best.loss / std::numbers::ln2;
+    return fmt::format("; expects {:.3g} to {:.3g} bits per byte", (1 - error) * bits, (1 + error) * bits);
   }
 
   const RunOptions& options_;
