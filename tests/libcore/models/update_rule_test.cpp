@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "libcore/data/problems.hpp"
 #include "libcore/models/model_checks.hpp"
@@ -153,11 +154,16 @@ TEST_CASE("update rules: a transformer sees its last gradients alone, a memory h
 }
 
 TEST_CASE("problems: gradients are those of the functions, which follow from their numbers") {
-  for (const std::string text : {"quadratics:dimension=4", "mlp:table=t.csv,hidden=3,rows=7"}) {
+  const std::map<std::string, Index> sizes{
+      {"quadratics:dimension=4", 4},
+      {"mlp:table=t.csv,hidden=3,rows=7", 3 * 2 + 3 + 3 + 1},
+      {"encoder:table=t.csv,width=3,rows=7", 2 * 2 * 3 + 4 * 3 * 3 + 6 * 3 + 6 + 3 * 6 + 3 + 3 + 1}};
+  CHECK(sizes.size() == kinds<data::ProblemFamily>().all.size());
+  for (const auto& [text, numbers] : sizes) {
     CAPTURE(text);
     const auto source = problems(text, some_table());
     const auto size = static_cast<std::size_t>(source->size());
-    CHECK(source->size() == (text.starts_with("q") ? 4 : 3 * 2 + 3 + 3 + 1));
+    CHECK(source->size() == numbers);
     const auto problem = source->problem(5), same = source->problem(5), other = source->problem(6);
     std::vector<double> x(size), gradient(size), ignored(size);
     problem->start(x);
