@@ -69,9 +69,9 @@ class Encoder : public TableNetwork {
     return parts;
   }
 
-  double add_row(const float* row, Index inputs, const double* x, double* slope) const override {
+  double add_row(const float* row, Index inputs, const double* x, double* gradient) const override {
     const EncoderTensors<const double> of(x, inputs, width_, hidden_);
-    const EncoderTensors<double> to(slope, inputs, width_, hidden_);
+    const EncoderTensors<double> to(gradient, inputs, width_, hidden_);
     Values values(inputs, width_, hidden_);
     const double apart = predict(row, of, values) - static_cast<double>(row[inputs]);
     add_gradients(row, 2 * apart, of, to, values);
@@ -134,15 +134,15 @@ class Encoder : public TableNetwork {
   }
 
   // With the derivative by the prediction.
-  void add_gradients(const float* row, double slope, const EncoderTensors<const double>& of,
+  void add_gradients(const float* row, double derivative, const EncoderTensors<const double>& of,
                      const EncoderTensors<double>& to, Values& s) const {
     const Index d = width_;
     std::vector<double> dz(static_cast<std::size_t>(d));
     for (Index c = 0; c < d; ++c) {
-      to.head[c] += slope * s.mean[static_cast<std::size_t>(c)];
-      dz[static_cast<std::size_t>(c)] = slope * of.head[c] / static_cast<double>(s.inputs);
+      to.head[c] += derivative * s.mean[static_cast<std::size_t>(c)];
+      dz[static_cast<std::size_t>(c)] = derivative * of.head[c] / static_cast<double>(s.inputs);
     }
-    to.c[0] += slope;
+    to.c[0] += derivative;
     for (Index i = 0; i < s.inputs; ++i) add_gradients_above(i, dz, of, to, s);
     for (Index i = 0; i < s.inputs; ++i) {
       double* const dh = s.at(s.dh, i);

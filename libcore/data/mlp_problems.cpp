@@ -18,7 +18,7 @@ class Mlp : public TableNetwork {
     return {{hidden_ * inputs, by(inputs)}, {hidden_, 0}, {hidden_, by(hidden_)}, {1, 0}};
   }
 
-  double add_row(const float* row, Index inputs, const double* x, double* slope) const override {
+  double add_row(const float* row, Index inputs, const double* x, double* gradient) const override {
     std::vector<double> active(static_cast<std::size_t>(hidden_));
     const double *const b = x + hidden_ * inputs, *const v = b + hidden_;
     double apart = v[hidden_] - static_cast<double>(row[inputs]);
@@ -28,11 +28,11 @@ class Mlp : public TableNetwork {
       active[static_cast<std::size_t>(h)] = 1 / (1 + std::exp(-sum));
       apart += v[h] * active[static_cast<std::size_t>(h)];
     }
-    double *const of_b = slope + hidden_ * inputs, *const of_v = of_b + hidden_;
+    double *const of_b = gradient + hidden_ * inputs, *const of_v = of_b + hidden_;
     for (Index h = 0; h < hidden_; ++h) {
       const double s = active[static_cast<std::size_t>(h)];
       const double inner = 2 * apart * v[h] * s * (1 - s);
-      for (Index i = 0; i < inputs; ++i) slope[h * inputs + i] += inner * static_cast<double>(row[i]);
+      for (Index i = 0; i < inputs; ++i) gradient[h * inputs + i] += inner * static_cast<double>(row[i]);
       of_b[h] += inner;
       of_v[h] += 2 * apart * s;
     }

@@ -17,8 +17,8 @@ class TableNetwork {
   virtual ~TableNetwork() = default;
   // The tensors, in the order in which x has them.
   virtual std::vector<Part> parts(Index inputs) const = 0;
-  // The squared error for a row [inputs + 1], whose gradient by x is added to `slope`.
-  virtual double add_row(const float* row, Index inputs, const double* x, double* slope) const = 0;
+  // The squared error for a row [inputs + 1], whose derivatives by x are added to `gradient`.
+  virtual double add_row(const float* row, Index inputs, const double* x, double* gradient) const = 0;
 };
 
 // What the settings of families of such networks have. A family's own derive from it and have a visit().
