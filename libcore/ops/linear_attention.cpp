@@ -179,7 +179,8 @@ Tensor attend_beside(const Tensor& query, const Tensor& key, const Tensor& value
 
 void add_keys(const Tensor& key, const Tensor& value, const Tensor& vectors, const FeatureOptions& features,
               LinearState& state) {
-  (void)attend_beside(key.narrowed(2, 0, 1), key, value, vectors, features, state);  // the result of one query is not used
+  const Tensor unused_query = key.narrowed(2, 0, 1);
+  (void)attend_beside(unused_query, key, value, vectors, features, state);
 }
 
 Tensor attention_to(const LinearState& state, const Tensor& query, const Tensor& vectors,

@@ -48,7 +48,8 @@ class Learned : public Optimizer {
     std::vector<Tensor> state;
   };
 
-  // So many coordinates take their step at once, that the memory of it is small beside the state.
+  // So few coordinates take their step at once that its memory is small beside the state; a multiple of 64, as
+  // Gathered::add() needs.
   static constexpr Index block = 4096;
 
   void update(Ruled& ruled, const UpdateStep& step) const {
