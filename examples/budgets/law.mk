@@ -40,7 +40,7 @@ $(OUT)/%.row: $(OUT)/tokens.h5
 	  --sequence-length 128 --steps $(steps) --eval-every $(steps) --eval-tokens 65536 --seed 1 --threads $(THREADS) \
 	  --precision $(PRECISION) --log $(@:.row=.jsonl) -o $(@:.row=.h5)
 	{ $(BIN)/inspect show --json $< | jq .tokens; \
-	  $(BIN)/inspect show --json $(@:.row=.h5) | jq '.parameters, .model.vocab_size, .model.width'; \
+	  $(BIN)/inspect show --json $(@:.row=.h5) | jq '.parameters, .config.vocab_size, .config.width'; \
 	  jq -s 'last(.[].valid_loss | values)' $(@:.row=.jsonl); } | \
 	  paste -s | awk -v OFS='\t' '{ print "$(shape)", $$2 - $$3 * $$4, $(steps) * 1024, $$1 * 0.9, $$5 }' > $@
 

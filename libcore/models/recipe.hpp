@@ -24,7 +24,7 @@ struct TrainingScale {
 // 2023, "Scaling data-constrained language models", section 3.1.
 struct ScalingLaw {
   double floor = 0, width = 0, width_power = 1, data = 0, data_power = 1, repeats = 15;
-  double error = 0;  // of nine texts in ten the loss differs by less, as a part of it
+  double error = 0;  // by which losses of other texts and tokenizers differed, and then some, as a part of the loss
 
   double loss(const TrainingScale& of) const;
 };

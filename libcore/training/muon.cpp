@@ -92,7 +92,7 @@ void iterate(const Tensor& x, bool is_tall, Index side) {
 }
 
 // The same with products of small matrices: each P is a polynomial of A = X X^T and commutes with it, so that the next
-// A is P P A, and X is multiplied once, by the product of all P.
+// A is P P A, and X is multiplied once, by the product of all P. In bfloat16 the errors of A would grow in each step.
 void iterate_small(const Tensor& x, bool is_tall, Index side) {
   const Tensor square({side, side}), polynomial({side, side}), product({side, side}), next({side, side});
   square_of(x, is_tall, square);
@@ -118,7 +118,8 @@ void orthogonalize(const Tensor& x) {
   const Index rows = x.shape()[0], columns = x.shape()[1], side = std::min(rows, columns);
   const auto factor = static_cast<Real>(1 / (std::sqrt(sum_of_squares(x)) + least_norm));
   for_slices(x, [&](Index at, Index count) { scale_by(factor, x.data() + at, count); });
-  std::max(rows, columns) >= 2 * side ? iterate_small(x, rows > columns, side) : iterate(x, rows > columns, side);
+  const bool is_small = Context::current().precision() == Precision::f32 && std::max(rows, columns) >= 2 * side;
+  is_small ? iterate_small(x, rows > columns, side) : iterate(x, rows > columns, side);
 }
 
 class Muon : public Optimizer {

@@ -478,7 +478,7 @@ TEST_CASE("translate: a backslash in a target is escaped, so that \\n is not a l
       "for i in $(seq 40); do printf 'a\\t\\\\n\\n'; done > slash.tsv && "
       "tokenize -q -t words.h5 --pairs -o slash.h5 slash.tsv && "
       "pretrain -q --train slash.h5 " +
-      shape + "--batch-size 8 --learning-rate 1e-2 --steps 60 -o slash-model.h5");
+      shape + "--batch-size 8 --optimizer adamw --learning-rate 1e-2 --steps 60 -o slash-model.h5");
   CHECK(corpus.must("echo a | generate -q slash-model.h5").out == "\\\\n\n");
   CHECK(parse_json(corpus.must("echo a | generate -q slash-model.h5 --jsonl").out)["text"] == "\\n");
 }

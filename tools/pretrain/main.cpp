@@ -36,7 +36,7 @@ void show(PretrainOptions& options, const cli::Arguments& arguments) {
 // Rates of different rules differ by far, and who gives one alone may mean another rule.
 void note_rate(const PretrainOptions& options, const cli::Arguments& arguments) {
   constexpr double low = 0.2;
-  if (!arguments.given("learning_rate") || options.learning.optimizer.is_given()) return;
+  if (!arguments.given("learning_rate") || !options.learning.optimizer.name.empty()) return;
   if (!options.control.resume.empty()) return;
   const models::ModelConfig model = described_model(options.model, {});
   const models::Architecture& architecture = models::architecture(model.arch());

@@ -1,5 +1,7 @@
 #include "tools/training/budget.hpp"
 
+#include <cmath>
+
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/base/values.hpp"
@@ -22,7 +24,7 @@ Budget Budget::from_text(std::string_view text) {
   try {
     if (!text.ends_with(arithmetic)) return {.seconds = parse_duration(text)};
     const double flops = parse_number(text.substr(0, text.size() - arithmetic.size()));
-    if (flops > 0) return {.flops = flops};
+    if (flops > 0 && std::isfinite(flops)) return {.flops = flops};
   } catch (const UsageError&) {  // the message below says more
   }
   throw UsageError(

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "libcore/models/architecture.hpp"
@@ -40,12 +41,18 @@ class Planner {
         settle_(settle),
         arguments_(arguments),
         base_(defaults) {
-    if (!arguments.given("precision")) base_.training.precision = PrecisionChoice::automatic;
+    // Which precision is faster depends on the machine; an amount of arithmetic does not.
+    if (budget_.seconds > 0 && !arguments.given("precision")) base_.training.precision = PrecisionChoice::automatic;
     base_.budget = budget_;
   }
 
   RunSpec plan() {
-    computed_ = choose_precision(settle_(base_).training.precision, arguments_);
+    const RunSpec plain = settle_(base_);
+    const std::string arch = plain.model.arch();
+    check<UsageError>(plain.tuning || !models::architecture(arch).recipe.shapes.empty(),
+                      "--budget: what models of the architecture ", arch,
+                      " reach was not measured; give their sizes and --steps");
+    computed_ = choose_precision(plain.training.precision, arguments_);
     if (base_.tuning) return tuned();
     if (budget_.seconds > 0) matmul_rate_ = measure_matmul_rate(chosen(computed_));
     std::vector<Candidate> all = candidates();
@@ -60,7 +67,9 @@ class Planner {
  private:
   double left() const { return budget_.seconds - std::chrono::duration<double>(Clock::now() - start_).count(); }
 
-  const models::Recipe& recipe(const RunSpec& spec) const { return models::architecture(spec.model.arch()).recipe; }
+  static const models::Recipe& recipe(const models::ModelConfig& model) {
+    return models::architecture(model.arch()).recipe;
+  }
 
   // As long as is usual for the examples, or as long as the budget lasts.
   RunSpec tuned() {
@@ -86,27 +95,40 @@ class Planner {
   }
 
   void check_reaches_a_step(double steps) const {
-    check<UsageError>(steps >= 1, "--budget ", budget_.text(),
-                      ": is shorter than a step of the smallest shape; give more");
+    constexpr double longest = 1e9;
+    check<UsageError>(steps >= 1, "--budget ", budget_.text(), ": is less than a step",
+                      budget_.seconds > 0 ? " and its timing" : "", "; give more");
+    check<UsageError>(steps <= longest, "--budget ", budget_.text(), ": is more than 1,000,000,000 steps; give less");
   }
 
-  // One for each shape that the options leave, with the speed that its arithmetic suggests.
+  // One for each shape that the options leave, with the speed that its arithmetic suggests. Throws UsageError where no
+  // shape goes with them.
   std::vector<Candidate> candidates() {
-    const RunSpec plain = settle_(base_);
-    const models::Architecture& architecture = models::architecture(plain.model.arch());
-    check<UsageError>(!architecture.recipe.shapes.empty(), "--budget: how models of the architecture ",
-                      architecture.name, " grow was not measured; give their sizes and --steps");
+    const models::ModelConfig plain = settle_(base_).model;
     std::vector<Candidate> all;
-    for (const auto& [settings, batch_size] : architecture.recipe.shapes) {
-      RunSpec base = base_;
-      base.model = models::ModelConfig::from(architecture.name + ":" + settings);
-      base.training.batch_size = batch_size;
-      const RunSpec spec = settle_(base);
-      const bool is_new =
-          std::ranges::none_of(all, [&](const Candidate& other) { return differences(spec, other.spec).empty(); });
-      if (is_new) all.push_back(simulated(spec));
+    std::string refusal;
+    for (const models::Recipe::Shape& shape : recipe(plain).shapes) {
+      try {
+        const RunSpec spec = settle_(with_shape(plain, shape));
+        const bool is_new =
+            std::ranges::none_of(all, [&](const Candidate& other) { return differences(spec, other.spec).empty(); });
+        if (is_new) all.push_back(simulated(spec));
+      } catch (const UsageError& error) {
+        refusal = error.what();
+      }
     }
+    check<UsageError>(!all.empty(), refusal);
     return all;
+  }
+
+  RunSpec with_shape(const models::ModelConfig& plain, const models::Recipe::Shape& shape) const {
+    RunSpec base = base_;
+    base.model = models::ModelConfig::from(plain.arch() + ":" + shape.settings);
+    // No window is longer than the positions that the user wants.
+    const std::optional<Index> most = plain.tokens().max_positions();
+    if (most) base.model.tokens().sequence_length = std::min(base.model.tokens().sequence_length, *most);
+    base.training.batch_size = shape.batch_size;
+    return base;
   }
 
   Candidate simulated(const RunSpec& spec) {
@@ -140,9 +162,10 @@ class Planner {
     of.steps = budget_.flops > 0 ? budget_.flops / of.step.flops
                                  : (1 - reserve) * (left() - time_of_evaluations(of)) / of.cost.seconds_per_step;
     of.loss = of.steps < 1 ? std::numeric_limits<double>::infinity()
-                           : recipe(of.spec).law.loss({.parameters = of.step.body_parameters,
-                                                       .units = of.steps * of.step.units,
-                                                       .unique = of.step.unique_units});
+                           : recipe(of.spec.model)
+                                 .law.loss({.parameters = of.step.body_parameters,
+                                            .units = of.steps * of.step.units,
+                                            .unique = of.step.unique_units});
   }
 
   double time_of_evaluations(const Candidate& of) const {
@@ -178,7 +201,7 @@ class Planner {
 
   // "layers 6, width 256, heads 4, "
   std::string chosen_settings(const RunSpec& spec) const {
-    const models::Recipe::Shape& any = recipe(spec).shapes.front();
+    const models::Recipe::Shape& any = recipe(spec.model).shapes.front();
     std::string text;
     for (const auto& [key, value] : KindText::parse(spec.model.arch() + ":" + any.settings).settings) {
       for (const FieldText& field : spec.model.fields()) {
@@ -188,10 +211,11 @@ class Planner {
     return text;
   }
 
-  // Of models of text.
+  // Of models of text, and of runs as long as the shortest that the law was fitted to, or longer.
   std::string expectation(const Candidate& best) const {
-    if (trainee_.bytes_per_unit() == 0) return "";
-    const double error = recipe(best.spec).law.error, bits = best.loss / std::numbers::ln2;
+    constexpr double shortest = 5e5;  // tokens
+    if (trainee_.bytes_per_unit() == 0 || best.steps * best.step.units < shortest) return "";
+    const double error = recipe(best.spec.model).law.error, bits = best.loss / std::numbers::ln2;
     return fmt::format("; expects {:.3g} to {:.3g} bits per byte", (1 - error) * bits, (1 + error) * bits);
   }
 
@@ -211,6 +235,28 @@ class Planner {
 RunSpec plan_budget(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const SettleRun& settle,
                     const cli::Arguments& arguments) {
   return Planner(options, defaults, trainee, settle, arguments).plan();
+}
+
+RunSpec with_choices(const RunSpec& defaults, const RunSpec& then) {
+  RunSpec spec = defaults;
+  const training::TrainingOptions& chosen = then.training;
+  spec.training.precision = chosen.precision;
+  spec.training.steps = chosen.steps;
+  spec.training.epochs = chosen.epochs;
+  if (then.tuning) return spec;
+  spec.training.batch_size = chosen.batch_size;
+  spec.training.eval_every = chosen.eval_every;
+  spec.training.eval_tokens = chosen.eval_tokens;
+  const std::string arch = then.model.arch();
+  const std::vector<models::Recipe::Shape>& shapes = models::architecture(arch).recipe.shapes;
+  if (shapes.empty()) return spec;
+  spec.model = models::ModelConfig::from(arch);
+  for (const auto& [key, any] : KindText::parse(arch + ":" + shapes.front().settings).settings) {
+    for (const FieldText& field : then.model.fields()) {
+      if (field.field.option() == key) spec.model.set(key, field.text);
+    }
+  }
+  return spec;
 }
 
 }  // namespace heddle

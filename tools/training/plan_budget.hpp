@@ -16,4 +16,7 @@ using SettleRun = std::function<RunSpec(RunSpec base)>;
 RunSpec plan_budget(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const SettleRun& settle,
                     const cli::Arguments& arguments);
 
+// `defaults` with what plan_budget() chose for the run `then`: where options do not say otherwise, the run again.
+RunSpec with_choices(const RunSpec& defaults, const RunSpec& then);
+
 }  // namespace heddle

@@ -47,13 +47,13 @@ void check_inputs(const formats::ModelFile& file, const formats::Provenance* now
   for (const char* role : roles) check_same_input(file, *now, role, found);
 }
 
-// The run of this command, where the file is of it. Where a run with this budget was begun, what it chose stands.
+// The run of this command, where the file is of it. What a budget chose for the run stands.
 RunSpec settled_again(const RunOptions& options, const RunSpec& defaults, const RunRecord& record,
                       const Trainee& trainee, const cli::Arguments& arguments) {
+  if (!options.control.resume.empty()) return settled(options, record.spec, trainee, arguments);
   const Budget& budget = options.learning.budget;
   const bool is_chosen = budget.is_given() && record.spec.budget == budget;
-  const bool is_of_defaults = options.control.resume.empty() && !is_chosen;
-  return settled(options, is_of_defaults ? defaults : record.spec, trainee, arguments);
+  return settled(options, is_chosen ? with_choices(defaults, record.spec) : defaults, trainee, arguments);
 }
 
 // Throws unless the file is of a run of this command.

@@ -14,6 +14,7 @@
 #include "small_decoder.hpp"
 #include "support/on_threads.hpp"
 #include "support/skips.hpp"
+#include "support/tensors.hpp"
 
 using namespace heddle;
 using namespace heddle::testing;
@@ -189,4 +190,33 @@ TEST_CASE("trainer: at bf16 a simulation foresees memory and arithmetic, and ste
   for (int i = 0; i < 5; ++i) trainer.step();
   CHECK(static_cast<Index>(pool().statistics().system_allocations) == allocations);
   CHECK(pool().statistics().bytes_in_use - in_use <= bytes);
+}
+
+TEST_CASE("precision: Muon moves every direction alike in bfloat16 too, matrices that are long as well") {
+  if (no_bf16()) return;
+  for (const Shape& shape : {Shape{32, 32}, Shape{32, 48}, Shape{32, 128}, Shape{128, 32}}) {
+    CAPTURE(shape);
+    const auto moved = [&](Precision precision) {
+      Parameters parameters{1};
+      const Variable weight =
+          Scope(parameters, "decoder").parameter("0/feed_forward/up/weight", shape, Initializer::zeros(), Decay::yes);
+      parameters.clear_gradients();
+      // Directions of very different sizes: row i has 1 / (1 + i)^2 of the first's.
+      const Tensor gradient = weight.gradient()->target().tensor, noise = normal_tensor(shape, 5);
+      for (Index i = 0; i < gradient.size(); ++i) {
+        const auto row = static_cast<double>(1 + i / shape[1]);
+        gradient[i] = static_cast<Real>(noise[i] / (row * row));
+      }
+      const PrecisionScope scope(precision);
+      training::OptimizerChoice::from("muon")->make(parameters)->update({.step = 0, .learning_rate = 1});
+      return parameters.all().front().value().copy();
+    };
+    const Tensor expected = moved(Precision::f32), found = moved(Precision::bf16);
+    double apart = 0, size = 0;
+    for (Index i = 0; i < expected.size(); ++i) {
+      apart += std::pow(expected[i] - found[i], 2);
+      size += std::pow(expected[i], 2);
+    }
+    CHECK(std::sqrt(apart / size) < 0.1);
+  }
 }
