@@ -43,7 +43,7 @@ tokenize -t tokenizer.h5 -o valid.h5 valid.txt
 
 say "Training the model"
 pretrain --preset nano --context 128 --train train.h5 --valid valid.h5 -o model.h5 \
-  --steps 1200 --eval-every 300 --eval-tokens 32768
+  --steps 600 --eval-every 150 --eval-tokens 32768
 
 say "The loss"
 inspect history model.h5

@@ -36,14 +36,31 @@ std::set<std::string> with(std::set<std::string> some, const std::set<std::strin
 
 const Walk& pretraining() {
   static const Walk walk{"pretrain",
-                         {{"--preset", "nano"},     {"--layers", "1"},          {"--width", "16"},
-                          {"--heads", "1"},         {"--kv-heads", "1"},        {"--ffn-width", "24"},
-                          {"--positions", "alibi"}, {"--context", "3"},         {"--attention", "performer:features=8"},
-                          {"--vocab-size", "400"},  {"--sequence-length", "7"}, {"--dropout", "0.3"},
-                          {"--optimizer", "sgd"},   {"--weight-decay", "7"},    {"--schedule", "constant"},
-                          {"--warmup", "2"},        {"--precision", "bf16"},    {"--epochs", "0.5"},
-                          {"--batch-size", "3"},    {"--accumulate", "2"},      {"--learning-rate", "3e-2"},
-                          {"--clip-norm", "1e-3"},  {"--ema-decay", "0.5"},     {"--label-smoothing", "0.3"}},
+                         {{"--preset", "nano"},
+                          {"--layers", "1"},
+                          {"--width", "16"},
+                          {"--heads", "1"},
+                          {"--kv-heads", "1"},
+                          {"--ffn-width", "24"},
+                          {"--positions", "alibi"},
+                          {"--context", "3"},
+                          {"--attention", "performer:features=8"},
+                          {"--vocab-size", "400"},
+                          {"--sequence-length", "7"},
+                          {"--dropout", "0.3"},
+                          {"--optimizer", "sgd"},
+                          {"--weight-decay", "7"},
+                          {"--schedule", "constant"},
+                          {"--warmup", "2"},
+                          {"--precision", "bf16"},
+                          {"--epochs", "0.5"},
+                          {"--budget", "1e9flop"},
+                          {"--batch-size", "3"},
+                          {"--accumulate", "2"},
+                          {"--learning-rate", "3e-2"},
+                          {"--clip-norm", "1e-3"},
+                          {"--ema-decay", "0.5"},
+                          {"--label-smoothing", "0.3"}},
                          with(control, {"--arch", "--objective", "--tokenizer", "--documents"})};
   return walk;
 }
@@ -60,9 +77,9 @@ const Walk& tuning() {
                           {"--optimizer", "sgd"},        {"--weight-decay", "7"},
                           {"--schedule", "constant"},    {"--warmup", "2"},
                           {"--precision", "bf16"},       {"--epochs", "2"},
-                          {"--batch-size", "3"},         {"--accumulate", "2"},
-                          {"--learning-rate", "3e-2"},   {"--clip-norm", "1e-3"},
-                          {"--label-smoothing", "0.3"}},
+                          {"--budget", "1e9flop"},       {"--batch-size", "3"},
+                          {"--accumulate", "2"},         {"--learning-rate", "3e-2"},
+                          {"--clip-norm", "1e-3"},       {"--label-smoothing", "0.3"}},
                          with(control, {"--from", "--arch", "--ensemble", "--task", "--format", "--bad-records",
                                         "--objective", "--fold", "--lora-alpha", "--lora-targets", "--lora-dropout"})};
   return walk;
@@ -327,8 +344,9 @@ TEST_CASE("ignored options: generate, beside every kind of model") {
   write_file(corpus.path("prompts.txt"), "the cat\nmy queen\n");
   for (const std::string arch : {"decoder", "encoder", "lstm", "encoder-decoder", "rnn"}) {
     const bool reads_pairs = arch == "encoder-decoder" || arch == "rnn", fills = arch == "encoder";
-    corpus.must("pretrain -q --arch " + arch + " --train " + (reads_pairs ? "pairs.h5" : "train.h5") +
-                " -o made.h5 --restart --steps 30 --layers 1 --width 32 --batch-size 4 --learning-rate 1e-2");
+    corpus.must(
+        "pretrain -q --arch " + arch + " --train " + (reads_pairs ? "pairs.h5" : "train.h5") +
+        " -o made.h5 --restart --steps 30 --layers 1 --width 32 --batch-size 4 --optimizer adamw --learning-rate 1e-2");
     const std::string beginning = std::string("made.h5 --jsonl ") + (fills ? "masks.txt" : "prompts.txt");
     walk_beside(corpus, generation(), beginning, fills ? Options{} : Options{{"--max-tokens", "6"}}, {"--jsonl"});
     const std::set<std::string> unused{"--jsonl", "--beam"};

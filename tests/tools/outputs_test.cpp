@@ -11,12 +11,12 @@ namespace outputs_tests {
 
 namespace {
 
-const std::string quick = "pretrain -q --threads 1 --train train.h5" + tiny_shape;
+const std::string quick = "pretrain -q --threads 1 --train train.h5 --positions learned" + tiny_shape;
 
 // Ends after step 10, since the evaluation after step 5 was better.
 const std::string best_is_early =
     "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 5 --patience 1 --steps 30 "
-    "--learning-rate 0.5" +
+    "--optimizer adamw --learning-rate 0.5" +
     tiny_shape;
 
 struct Outputs : SmallCorpus {
@@ -486,7 +486,7 @@ TEST_CASE("outputs: what killed runs left goes with the next run of the same out
   corpus.must("rm .tokens* .other*");
   const std::string run =
       "pretrain -q --threads 1 --train train.h5 --valid valid.h5 --eval-every 2 --steps 6 "
-      "--checkpoint-every 1 --keep 2 --log log --log-every 1 -o m.h5" +
+      "--checkpoint-every 1 --keep 2 --log log --log-every 1 --positions learned -o m.h5" +
       tiny_shape;
   for (int call = 1; call < 12; ++call) {
     CAPTURE(call);

@@ -15,7 +15,8 @@ namespace trust_tests {
 namespace {
 
 const std::string red = "\x1b[31m", c1 = "\u009b31m", invalid = "\x9b\xff";
-const std::string small_model = " --layers 1 --width 16 --heads 2 --context 16 --batch-size 2 --steps 4 ";
+const std::string small_model =
+    " --layers 1 --width 16 --heads 2 --context 16 --positions learned --batch-size 2 --steps 4 ";
 
 // Whether a terminal would take any of it as more than text.
 bool controls_terminal(const std::string& shown) {
@@ -198,7 +199,7 @@ TEST_CASE("trust: wrong usage says what is wrong") {
   corpus.refused("convert hf -o new.h5", 1, "hf: has tensors, but no config.json");
   CHECK_FALSE(std::filesystem::exists(corpus.path("new.h5")));
   CHECK(contains(corpus.must("finetune --help=all | tr -s ' \\n' ' '").out,
-                 "with --task lm or translate, what to predict;"));
+                 "with --task lm or translate, what to predict"));
 }
 
 TEST_CASE("trust: a vocabulary is known by what it is, whatever it is called") {

@@ -40,14 +40,11 @@ struct PretrainOptions : RunOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(
-        Field(
-            "train",
-            "tokens, pairs, graphs, or text with -t; weighted by readings per epoch (default 1)")
-            .not_empty()
-            .takes("FILE[:WEIGHT],...")
-            .essential(),
-        self.train);
+    visitor(Field("train", "tokens, pairs, graphs, or text with -t; weighted by readings per epoch (default 1)")
+                .not_empty()
+                .takes("FILE[:WEIGHT],...")
+                .essential(),
+            self.train);
     visitor(Field("tokenizer",
                   "tokenizer of the text: of a tokenizer, token or model file, or of another program (tokenizer.json, "
                   "vocab.txt, a directory)")
