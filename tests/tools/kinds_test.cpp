@@ -233,15 +233,15 @@ TEST_CASE("kinds: defaults that help and --print-config tell are those of the to
     for (std::string word; words >> word;) line += " " + word;
     return line;
   };
-  for (const auto& [option, of_pretrain, of_finetune] :
-       std::vector<std::tuple<std::string, std::string, std::string>>{{"optimizer", "default adamw)", "default adamw)"},
-                                                                      {"schedule", "cosine)", "linear)"},
-                                                                      {"weight-decay", "0.1)", "0.01)"},
-                                                                      {"warmup", "4%)", "10%)"},
-                                                                      {"steps", "2000)", "auto)"},
-                                                                      {"batch-size", "12)", "16)"},
-                                                                      {"learning-rate", "auto)", "auto)"},
-                                                                      {"eval-every", "250)", "epoch)"}}) {
+  for (const auto& [option, of_pretrain, of_finetune] : std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"optimizer", "default: muon with decoder, encoder-decoder; else adamw (", "default adamw)"},
+           {"schedule", "default: linear with decoder, encoder-decoder; else cosine (", "linear)"},
+           {"weight-decay", "0.1)", "0.01)"},
+           {"warmup", "4%)", "10%)"},
+           {"steps", "2000)", "auto)"},
+           {"batch-size", "12)", "16)"},
+           {"learning-rate", "auto)", "auto)"},
+           {"eval-every", "250)", "epoch)"}}) {
     CAPTURE(option);
     CHECK(contains(entry(pretrain, option), of_pretrain));
     CHECK(contains(entry(finetune, option), of_finetune));

@@ -299,6 +299,7 @@ void Arguments::detail(std::string_view text) const {
 }
 
 void Arguments::warn(std::string_view text) const {
+  if (!warnings_.insert(std::string(text)).second) return;
   std::cerr << concatenate(tool(), ": warning: ", printable_message(rendered(text)), "\n");
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -148,6 +149,7 @@ class Arguments {
   // Prints "tool: text" to standard error: say() unless -q, detail() only with -v, warn() always.
   void say(std::string_view text) const;
   void detail(std::string_view text) const;
+  // Once for each text.
   void warn(std::string_view text) const;
   // The text with fields as the tool's options, which say(), detail(), warn(), and run() for errors, print anyway.
   std::string rendered(std::string_view text) const;
@@ -183,6 +185,7 @@ class Arguments {
   std::vector<std::vector<std::string>> operands_;
   std::optional<formats::hdf5::TrustScope> trust_;
   std::optional<ContextScope> context_;
+  mutable std::set<std::string> warnings_;
 };
 
 // The result of body(). In the message of an Error that leaves it, fields are written as the tool's options.

@@ -56,6 +56,8 @@ struct FinetuneOptions : RunOptions {
   FinetuneOptions() {
     control.checkpoint_every = {};
     learning.has_average = false;  // one gained nothing in fine-tuning
+    learning.budget_help =
+        "take as many steps as this time (10m) or arithmetic (1e15flop) allows, at most the usual ones";
     learning.objective_help = "with --task lm or translate, what to predict";
     const RunSpec usual = tuning_defaults({});
     learning.optimizer =

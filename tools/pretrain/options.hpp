@@ -38,6 +38,8 @@ struct PretrainOptions : RunOptions {
   cli::KindChoice<data::ProblemFamily> tasks;
   ModelOptions model;
 
+  PretrainOptions();
+
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("train", "tokens, pairs, graphs, or text with -t; weighted by readings per epoch (default 1)")

@@ -45,16 +45,15 @@ struct LearningOptions {
 
   bool has_average = true;  // whether there is an option for a moving average of the weights
   std::string objective_help = "what to predict; default: what fits the model and --train";
+  std::string optimizer_help = "update rule", schedule_help = "learning rate after the warmup";
+  std::string budget_help = "choose shape, batch and steps for this time (30m) or arithmetic (2e15flop)";
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("objective", self.objective_help).essential(), self.objective);
-    visitor(Field("optimizer", "update rule"), self.optimizer);
-    visitor(Field("schedule", "learning rate after the warmup"), self.schedule);
-    visitor(Field("budget", "choose shape, batch and steps for this time (30m) or arithmetic (2e15flop)")
-                .takes("TIME|none")
-                .essential(),
-            self.budget);
+    visitor(Field("optimizer", self.optimizer_help), self.optimizer);
+    visitor(Field("schedule", self.schedule_help), self.schedule);
+    visitor(Field("budget", self.budget_help).takes("TIME|none").essential(), self.budget);
     auto offered = [&](const Field& field, auto& value) {
       if (self.has_average || field.name != "ema_decay") visitor(field, value);
     };
