@@ -75,6 +75,16 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config)
   parameters_.allocate_gradients();
 }
 
+void Trainer::set_total_steps(Index steps) {
+  check<UsageError>(steps >= std::max<Index>(1, state_.step), "a run of ", steps, " steps has done ", state_.step);
+  total_steps_ = steps;
+  schedule_ = Schedule(config_.schedule, config_.training.learning_rate, total_steps_);
+}
+
+Index Trainer::usual_steps() const {
+  return training::usual_steps(config_.training, objective_);
+}
+
 std::vector<StateTensor> Trainer::tensors() const {
   std::vector<StateTensor> all = optimizer_->state();
   all.insert(all.end(), average_.kept().begin(), average_.kept().end());

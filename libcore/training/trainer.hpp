@@ -61,9 +61,9 @@ struct Hooks {
   std::function<bool()> stop = [] { return false; };
 };
 
-// The n-th step is a function of the configuration, the objective and n alone; steps and evaluations compute in the
-// configuration's precision, whatever the caller's context has. Where it averages weights, what is evaluated, saved and
-// left in the model is the average.
+// The n-th step is a function of the configuration, the number of steps in all, the objective and n alone; steps and
+// evaluations compute in the configuration's precision, whatever the caller's context has. Where it averages weights,
+// what is evaluated, saved and left in the model is the average.
 class Trainer {
  public:
   // Throws UsageError for a configuration that cannot work: with precision auto, or one that the processor lacks, too.
@@ -71,6 +71,11 @@ class Trainer {
 
   Index evaluation_interval() const { return eval_every_; }  // steps
   Index total_steps() const { return total_steps_; }
+  // Makes the run longer or shorter, and its schedule with it: between runs, or in Hooks::on_progress. Throws
+  // UsageError for fewer than are done.
+  void set_total_steps(Index steps);
+  // How many the run has where its configuration gives neither steps nor epochs.
+  Index usual_steps() const;
   Precision precision() const { return precision_; }
   // For restoring, before run().
   TrainingState& state() { return state_; }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -12,16 +11,14 @@
 
 #include "libcore/models/architecture.hpp"
 #include "libcore/tensor/limits.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/training/choose_precision.hpp"
+#include "tools/training/pace.hpp"
 
 namespace heddle {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-// Of the budget: evaluations, and what is left for the end.
-constexpr double most_for_evaluations = 0.03, reserve = 0.01;
 constexpr Index evaluations = 10, least_evaluated = 8192;
 
 struct Candidate {
@@ -65,7 +62,7 @@ class Planner {
   }
 
  private:
-  double left() const { return budget_.seconds - std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double left() const { return budget_.seconds - cli::seconds_since_start(); }
 
   static const models::Recipe& recipe(const models::ModelConfig& model) {
     return models::architecture(model.arch()).recipe;
@@ -79,7 +76,7 @@ class Planner {
     run.cost = estimate(describe_run(run.spec, config, options_, trainee_));
     const double most = budget_.flops > 0
                             ? budget_.flops / run.cost.flops_per_step
-                            : (1 - reserve) * left() / (run.cost.seconds / static_cast<double>(run.cost.steps));
+                            : (1 - Pace::reserve) * left() / (run.cost.seconds / static_cast<double>(run.cost.steps));
     check_reaches_a_step(most);
     run.spec.training.precision = computed_;
     if (most >= static_cast<double>(run.cost.steps)) {
@@ -160,7 +157,7 @@ class Planner {
 
   void estimate_loss(Candidate& of) const {
     of.steps = budget_.flops > 0 ? budget_.flops / of.step.flops
-                                 : (1 - reserve) * (left() - time_of_evaluations(of)) / of.cost.seconds_per_step;
+                                 : (1 - Pace::reserve) * (left() - time_of_evaluations(of)) / of.cost.seconds_per_step;
     of.loss = of.steps < 1 ? std::numeric_limits<double>::infinity()
                            : recipe(of.spec.model)
                                  .law.loss({.parameters = of.step.body_parameters,
@@ -169,7 +166,7 @@ class Planner {
   }
 
   double time_of_evaluations(const Candidate& of) const {
-    return std::min(most_for_evaluations * budget_.seconds, evaluations * of.cost.seconds_per_evaluation);
+    return std::min(Pace::most_for_evaluations * budget_.seconds, evaluations * of.cost.seconds_per_evaluation);
   }
 
   // Steps, and evaluations after each tenth of them.
@@ -225,7 +222,6 @@ class Planner {
   const SettleRun& settle_;
   const cli::Arguments& arguments_;
   RunSpec base_;
-  const Clock::time_point start_ = Clock::now();
   PrecisionChoice computed_ = PrecisionChoice::f32;
   double matmul_rate_ = 1;
 };

@@ -139,6 +139,15 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   progress_.note(note);
 }
 
+void TrainingSession::keep_to_budget(Index step) {
+  if (!pace_) return;
+  const Index steps = pace_->after(step, total_steps(), cli::seconds_since_start());
+  if (steps == total_steps()) return;
+  trainer_.set_total_steps(steps);
+  spec_.training.steps = steps;
+  spec_.training.epochs = 0;
+}
+
 // When a model should have begun to use the context: at a tenth of the run, after 500 steps at least, and at the end of
 // 200 or more. The loss is the mean of what the last 200 steps logged.
 void TrainingSession::watch_plateau(Index step) {
@@ -297,6 +306,7 @@ training::Hooks TrainingSession::hooks(const SaveModel& save) {
   training::Hooks hooks;
   hooks.on_step = [this](const training::StepRecord& record) { on_step(record); };
   hooks.on_progress = [this](const training::TrainingState& state) {
+    keep_to_budget(state.step);
     if (!progress_.due()) return;
     progress_.update(static_cast<double>(state.step), static_cast<double>(trainer_.total_steps()),
                      "loss " + text_of(state.loss, 4));
@@ -320,7 +330,8 @@ void TrainingSession::clear_earlier() const {
   remove_unused_best(options_.output);
   if (spec_.selection.select != Select::best) return;
   check_best_names(options_.output, [this](Index step) {
-    return step <= total_steps() && (step == total_steps() || step % trainer_.evaluation_interval() == 0);
+    const bool may_grow = spec_.budget.seconds > 0;
+    return step == total_steps() || ((step < total_steps() || may_grow) && step % trainer_.evaluation_interval() == 0);
   });
 }
 
@@ -334,6 +345,13 @@ int TrainingSession::run(const SaveModel& save) {
   }
   cli::catch_stop_signals();
   first_step_ = trainer_.state().step;
+  // A run that goes on keeps the steps that it has, so that it ends with the same bits.
+  if (spec_.budget.seconds > 0 && is_new_) {
+    pace_.emplace(Pace::Run{.seconds = spec_.budget.seconds,
+                            .eval_every = objective_.can_evaluate() ? trainer_.evaluation_interval() : 0,
+                            .most = spec_.tuning ? trainer_.usual_steps() : std::numeric_limits<Index>::max()},
+                  first_step_, cli::seconds_since_start());
+  }
   progress_.update(static_cast<double>(trainer_.state().step), static_cast<double>(trainer_.total_steps()));
   try {
     return train(save);

@@ -12,6 +12,7 @@
 #include "tools/cli/progress.hpp"
 #include "tools/training/checkpoints.hpp"
 #include "tools/training/log.hpp"
+#include "tools/training/pace.hpp"
 #include "tools/training/resume.hpp"
 #include "tools/training/run_spec.hpp"
 
@@ -59,6 +60,7 @@ class TrainingSession {
   int train(const SaveModel& save);
   training::Hooks hooks(const SaveModel& save);
   void on_step(const training::StepRecord& record);
+  void keep_to_budget(Index step);
   void watch_plateau(Index step);
   // A parameter and its value after the last step, while the best model is in its place.
   struct LastWeight {
@@ -91,6 +93,7 @@ class TrainingSession {
   std::optional<TrainingLog> log_;
   cli::Progress progress_;
   double max_seconds_;  // of the process
+  std::optional<Pace> pace_;
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
   Index saved_step_ = 0;                           // in the checkpoint; 0: none
   Index first_step_ = 0;                           // that were done when this run began
