@@ -79,6 +79,34 @@ TEST_CASE("budget: of time, by the speed of this machine") {
   CHECK(run["steps"].get<double>() > 20);
 }
 
+TEST_CASE("budget: a run of a length of time that is interrupted goes on with the steps that it has") {
+  const SmallCorpus corpus;
+  const std::string command = train + "--precision f32 --budget 6s --layers 1 --width 16 --heads 2 -o m.h5 ";
+  REQUIRE(corpus.run(command + "--max-time 1s").status == 75);
+  corpus.must("cp m.checkpoint.h5 copy.h5");
+  corpus.must(command);
+  const auto first = corpus.weights("m.h5");
+  corpus.must("rm m.h5 && mv copy.h5 m.checkpoint.h5");
+  corpus.must(command);
+  CHECK(corpus.weights("m.h5") == first);
+}
+
+TEST_CASE("budget: recurrent models, encoders and encoder-decoders") {
+  const auto check_plans = [](const SmallCorpus& corpus, const std::string& run) {
+    CAPTURE(run);
+    const std::string command = "pretrain --threads 1 --dry-run --json --precision f32 " + run + " --budget ";
+    const json small = parse_json(corpus.must(command + "1e11flop").out);
+    const json large = parse_json(corpus.must(command + "1e16flop").out);
+    CHECK(large["parameters"].get<double>() > small["parameters"].get<double>());
+    CHECK(large["steps"].get<double>() * large["flops_per_step"].get<double>() <= 1e16);
+  };
+  const SmallCorpus corpus;
+  check_plans(corpus, "--arch lstm --train train.h5");
+  corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
+  check_plans(corpus, "--arch encoder-decoder --train pairs.h5");
+  check_plans(EncoderCorpus(), "--arch encoder --train train.h5");
+}
+
 TEST_CASE("budget: errors") {
   const SmallCorpus corpus;
   corpus.refused(train + "--budget soon -o m.h5", 2,

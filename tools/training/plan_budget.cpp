@@ -211,9 +211,12 @@ class Planner {
   // Of models of text, and of runs as long as the shortest that the law was fitted to, or longer.
   std::string expectation(const Candidate& best) const {
     constexpr double shortest = 5e5;  // tokens
-    if (trainee_.bytes_per_unit() == 0 || best.steps * best.step.units < shortest) return "";
-    const double error = recipe(best.spec.model).law.error, bits = best.loss / std::numbers::ln2;
-    return fmt::format("; expects {:.3g} to {:.3g} bits per byte", (1 - error) * bits, (1 + error) * bits);
+    const double bytes = trainee_.bytes_per_unit();
+    if (bytes == 0 || best.steps * best.step.units < shortest) return "";
+    const double error = recipe(best.spec.model).law.error, loss = best.loss * bytes,
+                 bits = best.loss / std::numbers::ln2;
+    return fmt::format("; expects a validation loss of {:.3g} to {:.3g}, or {:.3g} to {:.3g} bits per byte",
+                       (1 - error) * loss, (1 + error) * loss, (1 - error) * bits, (1 + error) * bits);
   }
 
   const RunOptions& options_;
