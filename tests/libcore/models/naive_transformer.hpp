@@ -109,6 +109,23 @@ class NaiveTransformer {
     return finish(x);
   }
 
+  // How much each token attends to each in a whole text: [layers][heads], [query][key] each.
+  std::vector<std::vector<Matrix>> attention_weights(const std::vector<TokenId>& ids, const Reading& reading) const {
+    Matrix x = embed(ids, reading.segments, reading.first_position);
+    const Matrix embeddings = x;
+    std::vector<std::vector<Matrix>> all;
+    for (Index layer = 0; layer < config_.layers; ++layer) {
+      x = mixed(x, embeddings, layer);
+      const Index number = layer % config_.block_count();
+      const std::string at = stack_ + "/" + std::to_string(number);
+      const Matrix n = config_.block == "post" ? x : each(x, at + "/attention_norm");
+      const Mask mask{.causal = reading.causal, .window = config_.window};
+      all.push_back(attention(at + "/attention", reading.causal).weights(n, n, {.mask = mask}));
+      x = block(x, number, {.seen = x, .text = {.mask = {.causal = reading.causal}}, .source = reading.source});
+    }
+    return all;
+  }
+
   // What a layer reads: a x + b e.
   Matrix mixed(Matrix x, const Matrix& embeddings, Index layer) const {
     const std::string mix = stack_ + "/mix/" + std::to_string(layer);

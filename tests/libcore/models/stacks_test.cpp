@@ -1,5 +1,5 @@
 // Features of stacks together, in random combinations in which every pair of values occurs several times: whole texts,
-// windows that continue others, and steps, compared with equations in plain loops. Built in double.
+// windows that continue others, steps, and attention maps, compared with equations in plain loops. Built in double.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -112,6 +112,27 @@ void check_states(const Tensor& states, Index row, const Rows& expected) {
   CHECK(apart < 1e-9);
 }
 
+// Of a text [layers][heads], [query][key] each, against what the model shows of a row of a batch.
+void check_maps(const std::vector<models::AttentionMap>& maps, Index row,
+                const std::vector<std::vector<Rows>>& expected) {
+  REQUIRE(maps.size() == expected.size());
+  double apart = 0;
+  for (std::size_t layer = 0; layer < maps.size(); ++layer) {
+    const Tensor& weights = maps[layer].pairs.weights;
+    for (std::size_t head = 0; head < expected[layer].size(); ++head) {
+      const Rows& rows = expected[layer][head];
+      const Tensor of_head = weights.narrowed(0, row, 1).narrowed(1, static_cast<Index>(head), 1);
+      for (std::size_t query = 0; query < rows.size(); ++query) {
+        const auto actual = doubles(of_head.narrowed(2, static_cast<Index>(query), 1));
+        for (std::size_t key = 0; key < rows[query].size(); ++key) {
+          apart = std::max(apart, std::abs(actual[key] - rows[query][key]));
+        }
+      }
+    }
+  }
+  CHECK(apart < 1e-9);
+}
+
 // A text of which the first part is remembered.
 void check_continued(const models::Decoder& model, const NaiveTransformer& naive, const TokenIds& ids) {
   constexpr Index begin = 3, most = 2;
@@ -155,6 +176,10 @@ TEST_CASE("decoders: random combinations of features equal their equations, whol
       }
     }
     check_steps(*model, ids, logits);
+    const auto maps = model->all_attention_maps(ids);
+    for (Index row = 0; row < 2; ++row) {
+      check_maps(maps, row, naive.attention_weights(row_of(ids, row, 0, time), {.causal = true}));
+    }
     if (!model->remembers()) continue;
     ++remembering;
     check_continued(*model, naive, ids);
@@ -178,12 +203,15 @@ TEST_CASE("encoders: random combinations of features equal their equations in a 
     if (config.segments == 0) given.segments.clear();
     const NaiveTransformer naive(*model, "encoder", config);
     const Tensor states = model->hidden(given).value();
+    const auto maps = model->all_attention_maps(given);
     for (Index row = 0; row < 2; ++row) {
       const Index length = batch.lengths[static_cast<std::size_t>(row)];
       const auto of_text = batch.segments.begin() + row * time;
       const std::vector<TokenId> segments =
           config.segments == 0 ? std::vector<TokenId>() : std::vector<TokenId>(of_text, of_text + length);
-      check_states(states, row, naive.states(row_of(batch.ids, row, 0, length), {.segments = segments}));
+      const std::vector<TokenId> text = row_of(batch.ids, row, 0, length);
+      check_states(states, row, naive.states(text, {.segments = segments}));
+      check_maps(maps, row, naive.attention_weights(text, {.segments = segments}));
     }
   }
   CHECK(count > 80);
