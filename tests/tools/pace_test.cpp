@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace {
@@ -20,11 +21,11 @@ struct Outcome {
   Index steps = 0;
 };
 
-// A run that begins 3 seconds after its process, with the given number of planned steps.
-Outcome simulated(const Pace::Run& run, const Machine& machine, Index planned) {
+// A run that begins 3 seconds after its process, with the given number of planned steps, some of which are done.
+Outcome simulated(const Pace::Run& run, const Machine& machine, Index planned, Index done = 0) {
   double now = 3;
-  Pace pace(run, 0, now);
-  Index steps = planned, step = 0;
+  Pace pace(run, done, now);
+  Index steps = planned, step = done;
   while (step < steps) {
     now += machine.step(now);
     ++step;
@@ -67,6 +68,21 @@ TEST_CASE("pace: evaluations that take longer than planned come out of the steps
   check_fills(cheap, 120);
   check_fills(dear, 120);
   CHECK(dear.steps < 0.8 * static_cast<double>(cheap.steps));
+}
+
+TEST_CASE(
+    "pace: no run has more steps than its most, near what the time suffices for and when others were done before") {
+  const Machine machine{.step = [](double) { return 0.1; }};
+  for (const Index done : {0, 300}) {
+    // The time suffices for more than 1,150 steps beside these.
+    for (const Index most : {500, 800, 1100, 1150}) {
+      INFO(done, ' ', most);
+      const Outcome outcome =
+          simulated({.seconds = 120, .eval_every = 0, .most = most}, machine, std::min<Index>(most, 700), done);
+      CHECK(outcome.steps == most);
+    }
+    check_fills(simulated({.seconds = 120, .eval_every = 0, .most = 1600}, machine, 700, done), 120);
+  }
 }
 
 TEST_CASE("pace: time that is left when all steps are done stays") {

@@ -159,6 +159,29 @@ TEST_CASE(
   CHECK(std::abs(other.value()[4] - static_cast<Real>(std::pow(0.975, 5))) > 0.05);
 }
 
+TEST_CASE("coupled: the squares of every row enter the mean, wherever it is") {
+  constexpr Index rows = 700;  // more than two tasks, the last one smaller
+  for (const Index row : {0, 255, 256, 511, 512, 699}) {
+    CAPTURE(row);
+    Parameters parameters(1);
+    const Scope scope(parameters, "");
+    const Variable table = scope.parameter("weight", {rows, 2}, Initializer::ones(), Decay::yes);
+    scope.mark_output(table);
+    const auto optimizer = rule_of("coupled", 0)->make(parameters);
+    const Tensor gradient = table.gradient()->target().tensor;
+    gradient.fill(0);
+    gradient[2 * row] = 3;
+    gradient[2 * row + 1] = Real(-0.01);
+    optimizer->update({.step = 0, .learning_rate = 0.001});
+    // m^ = g, v^ = g^2 / rows: the first step is rate sqrt(rows), however large g is.
+    const double step = 0.001 * std::sqrt(static_cast<double>(rows));
+    for (Index i = 0; i < 2 * rows; ++i) {
+      const double moved = i == 2 * row ? -step : i == 2 * row + 1 ? step : 0;
+      REQUIRE(table.value()[i] == doctest::Approx(1 + moved).epsilon(1e-5));
+    }
+  }
+}
+
 TEST_CASE("coupled: what it takes are the output embeddings of every kind of head, tied or not") {
   const auto outputs_of = [](const models::Model& model) {
     std::vector<std::string> outputs;

@@ -409,6 +409,36 @@ TEST_CASE("training: epochs become steps") {
   CHECK(CausalTrainer(model, tokens, nullptr, settings).total_steps() == 1);  // 4 by 12, but one at least
 }
 
+TEST_CASE("training: a run whose length changes while it goes has the rates of its new length from then on") {
+  constexpr double peak = 0.1;
+  for (const Index steps : {4, 6, 10, 15}) {
+    CAPTURE(steps);
+    FixedGradient objective({1, -2}, 1);
+    TrainingConfig settings;
+    settings.optimizer = OptimizerChoice::from("sgd:momentum=0,weight-decay=0");
+    settings.schedule = ScheduleChoice::from("linear:warmup=0");
+    settings.training.steps = 10;
+    settings.training.batch_size = 1;
+    settings.training.learning_rate = peak;
+    settings.training.clip_norm = 0;
+    Trainer trainer(objective, settings);
+    // Falls to 0 in the last step: of ten steps in ninths.
+    double sum = 0;
+    for (int step = 0; step < 3; ++step) sum += peak * (1 - step / 9.0);
+    for (Index step = 3; step < steps; ++step) {
+      sum += peak * (1 - static_cast<double>(step) / static_cast<double>(steps - 1));
+    }
+    Hooks hooks;
+    hooks.on_progress = [&](const TrainingState& state) {
+      if (state.step == 3) trainer.set_total_steps(steps);
+    };
+    trainer.run(hooks);
+    CHECK(trainer.state().step == steps);
+    CHECK(objective.weights()[0] == doctest::Approx(-sum).epsilon(1e-5));
+    CHECK(objective.weights()[1] == doctest::Approx(2 * sum).epsilon(1e-5));
+  }
+}
+
 TEST_CASE("training: rates are those of all steps since the last report") {
   const auto tokens = noisy_text(3000, 50, 1);
   models::Decoder model(trained_decoder(50), 4);
