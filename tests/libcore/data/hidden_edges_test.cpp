@@ -70,6 +70,31 @@ TEST_CASE("hidden edges: so many leave the graph, and are asked for beside pairs
   }
 }
 
+TEST_CASE("hidden edges: their number is the nearest whole one, of halves the larger one") {
+  struct Part {
+    Index edges, percent, hidden;
+  };
+  for (const auto& [edges, percent, hidden] : std::vector<Part>{{24, 10, 2},
+                                                                {25, 10, 3},
+                                                                {26, 10, 3},
+                                                                {7, 20, 1},
+                                                                {8, 20, 2},
+                                                                {19, 50, 10},
+                                                                {21, 33, 7},
+                                                                {40, 1, 0},
+                                                                {60, 1, 1},
+                                                                {9, 99, 9}}) {
+    for (const bool is_directed : {false, true}) {
+      CAPTURE(edges);
+      CAPTURE(percent);
+      CAPTURE(is_directed);
+      data::GraphRecord record = ring(edges, is_directed);
+      data::hide_edges(record, is_directed, percent, 1, 0);
+      CHECK(std::ranges::count(record.targets, 1) == hidden);
+    }
+  }
+}
+
 TEST_CASE("hidden edges: the choice follows from the seed and the number of the graph") {
   const auto pairs = [](std::uint64_t seed, Index number) {
     data::GraphRecord record = ring(40, false);
