@@ -276,6 +276,67 @@ TEST_CASE("beam search: wider than the vocabulary, and over all of a short text"
   CHECK_THROWS_WITH_AS(beam_search(model, {{1}, {}}, 4, {}), "prompt 6 is empty", DataError);
 }
 
+namespace {
+
+// Predicts the same after every text.
+class SameLogits : public models::Generator {
+ public:
+  struct State : models::GeneratorState {
+    explicit State(Index batch) : GeneratorState(batch) {}
+    void reorder_layers(const std::vector<Index>&) override {}
+  };
+  explicit SameLogits(std::vector<Real> logits) : logits_(std::move(logits)) {}
+  Index vocab_size() const override { return std::ssize(logits_); }
+  std::optional<Index> max_positions() const override { return std::nullopt; }
+  Index training_length() const override { return 16; }
+  double training_flops_per_token(Index, double) const override { return 0; }
+  std::unique_ptr<models::GeneratorState> start(const models::GenerationStart& start) const override {
+    return std::make_unique<State>(start.batch);
+  }
+  Tensor step(const TokenIds&, const std::vector<Index>& added, models::GeneratorState& state) const override {
+    std::vector<Real> rows;
+    for (Index row = 0; row < state.batch(); ++row) rows.insert(rows.end(), logits_.begin(), logits_.end());
+    state.advance(added);
+    return Tensor({state.batch(), vocab_size()}, rows);
+  }
+
+ private:
+  std::vector<Real> logits_;
+};
+
+// The tokens of the highest logits, those of equals in the order of their ids, by sorting all of them.
+void check_best(const std::vector<Real>& logits, Index width) {
+  const auto found =
+      beam_search(SameLogits(logits), {{1}}, 0, {.width = width, .length_penalty = 0, .max_tokens = 1})[0];
+  std::vector<TokenId> sorted(logits.size());
+  std::iota(sorted.begin(), sorted.end(), TokenId{0});
+  std::ranges::stable_sort(sorted, std::greater(), [&](TokenId id) { return logits[static_cast<std::size_t>(id)]; });
+  REQUIRE(std::ssize(found) == width);
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(ids_of(found[i]) == Tokens{sorted[i]});
+}
+
+}  // namespace
+
+TEST_CASE("beam search: the best tokens are found wherever they are in a large vocabulary, with equals and without") {
+  for (std::size_t best = 0; best < 600; ++best) {
+    CAPTURE(best);
+    std::vector<Real> logits;
+    for (std::size_t id = 0; id < 600; ++id) logits.push_back(static_cast<Real>(id % 7));
+    logits[best] = 9;
+    check_best(logits, 1);
+    logits[599 - best] = 8;
+    if (best != 599 - best) check_best(logits, 2);
+  }
+  for (const std::size_t vocab : {255, 256, 257, 511, 512, 513, 800}) {
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+      const RandomStream random(seed, 1);
+      std::vector<Real> logits;
+      for (std::size_t id = 0; id < vocab; ++id) logits.push_back(static_cast<Real>(random.below(id, 200)));
+      for (const Index width : {1, 3, 12}) check_best(logits, width);
+    }
+  }
+}
+
 TEST_CASE("beam search: a single logit that is not finite is an error, of a token that is not among the best too") {
   for (const Real value : {std::numeric_limits<Real>::quiet_NaN(), -std::numeric_limits<Real>::infinity()}) {
     const models::Decoder model = searching_model(300);
