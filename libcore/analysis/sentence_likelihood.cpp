@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "libcore/models/text_frame.hpp"
+
 namespace heddle::analysis {
 
 std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, const text::Tokenizer& tokenizer,
@@ -18,17 +20,15 @@ std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, con
   return decoding::label_log_likelihoods(model, {&begin, 1}, ids).front();
 }
 
-void check_masks(const text::Tokenizer& tokenizer) {
-  check<DataError>(tokenizer.mask() && tokenizer.classification() && tokenizer.separator(),
-                   "the model's tokenizer has no [MASK], [CLS] and [SEP]");
+void check_masks(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer) {
+  check<DataError>(tokenizer.mask() && models::reading_frame(model, tokenizer),
+                   "the model's tokenizer has no [MASK], or no [CLS] and [SEP]");
 }
 
 Tokens framed_for(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer, const Tokens& ids,
                   const std::string& where) {
-  check_masks(tokenizer);
-  Tokens framed{*tokenizer.classification()};
-  framed.insert(framed.end(), ids.begin(), ids.end());
-  framed.push_back(*tokenizer.separator());
+  check_masks(model, tokenizer);
+  Tokens framed = models::reading_frame(model, tokenizer)->around(ids);
   check<DataError>(static_cast<Index>(framed.size()) <= model.position_limit(), where, ": ", framed.size(),
                    " tokens are more than the context of ", model.position_limit());
   return framed;

@@ -16,11 +16,11 @@ using decoding::Tokens;
 std::vector<double> sentence_log_likelihoods(const models::TokenLoss& model, const text::Tokenizer& tokenizer,
                                              const std::vector<std::string>& sentences, const std::string& where);
 
-// Throws DataError for a tokenizer without [MASK], [CLS] and [SEP].
-void check_masks(const text::Tokenizer& tokenizer);
+// Throws DataError for a tokenizer without [MASK] and the tokens that stand around a text of the model.
+void check_masks(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer);
 
-// The tokens between [CLS] and [SEP], as encoders read them. Throws as check_masks, and "WHERE: …" where they do not
-// fit the context.
+// The tokens between [CLS] and [SEP], or what else training put there. Throws as check_masks, and "WHERE: …" where they
+// do not fit the context.
 Tokens framed_for(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer, const Tokens& ids,
                   const std::string& where);
 

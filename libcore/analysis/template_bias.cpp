@@ -45,7 +45,7 @@ struct Question {
 class MaskedRatio : public Ratio {
  public:
   MaskedRatio(const models::MaskedPredictor& model, const Question& question) : model_(model), question_(question) {
-    check_masks(question.tokenizer);
+    check_masks(model, question.tokenizer);
     mask_ = question.tokenizer.piece(*question.tokenizer.mask());
   }
 

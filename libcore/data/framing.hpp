@@ -51,6 +51,8 @@ class Framing {
  public:
   // Throws UsageError where the tokenizer has neither [CLS] and [SEP] nor an end of text.
   Framing(const text::Tokenizer& tokenizer, Index context, bool has_segments);
+  Framing(const TextFrame& frame, Index context, bool has_segments)
+      : frame_(frame), context_(context), has_segments_(has_segments) {}
 
   // Number of special tokens of the frame.
   Index overhead(bool pair) const;

@@ -52,19 +52,31 @@ Masked chosen(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary,
 
 }  // namespace
 
-MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer, const std::string& name)
+MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer)
     : WordVocabulary(tokenizer),
       classification(tokenizer.classification().value_or(0)),
       separator(tokenizer.separator().value_or(0)),
       mask(tokenizer.mask().value_or(0)),
       padding(tokenizer.padding().value_or(0)) {
-  check<DataError>(tokenizer.classification() && tokenizer.separator() && tokenizer.mask(), name,
-                   ": its tokenizer lacks the special tokens of an encoder; train one of the kind "
-                   "wordpiece, or with `special_tokens` = '[PAD],[CLS],[SEP],[MASK]'");
   for (TokenId id = 0; id < tokenizer.vocab_size(); ++id) {
     if (!tokenizer.is_special(id)) ordinary.push_back(id);
   }
+}
+
+MaskVocabulary::MaskVocabulary(const text::Tokenizer& tokenizer, const std::string& name) : MaskVocabulary(tokenizer) {
+  check<DataError>(tokenizer.classification() && tokenizer.separator() && tokenizer.mask(), name,
+                   ": its tokenizer lacks the special tokens of an encoder; train one of the kind "
+                   "wordpiece, or with `special_tokens` = '[PAD],[CLS],[SEP],[MASK]'");
   check<DataError>(!ordinary.empty(), name, ": its tokenizer has only special tokens");
+}
+
+MaskVocabulary MaskVocabulary::of_windows(const text::Tokenizer& tokenizer, const std::string& name) {
+  check<DataError>(tokenizer.mask().has_value(), name,
+                   ": its tokenizer lacks a mask token, which the mixed objective needs; train one with "
+                   "`special_tokens` = '[MASK]'");
+  MaskVocabulary vocabulary(tokenizer);
+  check<DataError>(!vocabulary.ordinary.empty(), name, ": its tokenizer has only special tokens");
+  return vocabulary;
 }
 
 MaskVocabulary::MaskVocabulary(Index vocab_size) : WordVocabulary(vocab_size, usual_special_tokens) {

@@ -82,8 +82,13 @@ struct MaskVocabulary : WordVocabulary {
 
   // Throws DataError, with advice, when the tokenizer lacks the special tokens; `name` is the file that has it.
   MaskVocabulary(const text::Tokenizer& tokenizer, const std::string& name);
+  // For windows without special tokens around them: throws for a tokenizer without a mask token alone.
+  static MaskVocabulary of_windows(const text::Tokenizer& tokenizer, const std::string& name);
   // A vocabulary without texts, whose last ids are special: for measuring.
   explicit MaskVocabulary(Index vocab_size);
+
+ private:
+  explicit MaskVocabulary(const text::Tokenizer& tokenizer);
 };
 
 // The selected positions, in ascending order, and the tokens that were there.

@@ -104,7 +104,7 @@ std::vector<std::vector<Result>> scores_of(const Scorer& scorer, std::span<const
 }
 
 Scorer scorer_of(const models::TokenLoss& model) {
-  return {model, model.next_token_head(), [&model](const auto& sequences) { return model.hidden(sequences); }};
+  return {model, model.next_token_head(), [&model](const auto& sequences) { return model.next_hidden(sequences); }};
 }
 Scorer scorer_of(const models::SequenceToSequence& model) {
   return {model, model.target_head(), [&model](const auto& targets) { return model.target_hidden(targets); }};

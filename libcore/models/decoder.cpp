@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "libcore/models/architecture.hpp"
+#include "libcore/ops/gather.hpp"
 #include "libcore/tensor/matmul.hpp"
 
 namespace heddle::models {
@@ -188,7 +189,14 @@ constexpr ScalingLaw measured_law{
 
 }  // namespace
 
+void DecoderConfig::prepare_for(std::string_view role) {
+  if (role == MixedPredictor::what) fills_masks = true;
+}
+
 void DecoderConfig::validate() const {
+  check<UsageError>(memory == 0 || !fills_masks,
+                    "`memory`: a decoder that fills masks reads each window as a whole; "
+                    "leave it out, or `fills_masks`, which the mixed objective sets");
   AttentionSupport all = needed;
   all.window = memory > 0;
   check_transformer(*this, all);
@@ -196,7 +204,8 @@ void DecoderConfig::validate() const {
 }
 
 Decoder::Decoder(const DecoderConfig& config, ParameterSource weights)
-    : StackModel(config, std::move(weights), {.causal = true, .needed = needed, .memory = config.memory}),
+    : StackModel(config, std::move(weights),
+                 {.causal = !config.fills_masks, .needed = needed, .memory = config.memory}),
       memory_(config.memory),
       head_(head_for(scope("head"), config, embeddings().tokens())) {}
 
@@ -227,6 +236,23 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Gener
   return head_(stack().finish(Variable(last))).value();
 }
 
+Variable MixedDecoder::next_hidden(const Sequences& sequences, const Pass& pass) const {
+  Mask causal = mask(sequences);
+  causal.causal = true;
+  return stack()(embeddings().drop(embed(sequences), pass), causal, pass, {}, context(sequences));
+}
+
+Variable MixedDecoder::masked_hidden(const Sequences& sequences, const Pass& pass) const {
+  const Index batch = sequences.ids.shape[0], time = sequences.ids.shape[1];
+  std::vector<Index> rows;
+  for (Index b = 0; b < batch; ++b) {
+    for (Index t = 0; t < time; ++t) rows.push_back(b * time + std::max<Index>(0, t - 1));
+  }
+  return view(ops::gather_rows(hidden(sequences, pass), rows), [=](const Tensor& t) {
+    return t.reshaped({batch, time, t.shape()[1]});
+  });
+}
+
 // Sources: Radford et al. 2019, "Language models are unsupervised multitask learners", table 2; nano is the CPU recipe
 // of the nanoGPT repository (4 layers, 4 heads, width 128, context 64, no biases). Dai et al. 2019, "Transformer-XL",
 // and its published code for the models of enwik8 and WikiText-103. That counts 41,055,436 numbers in the first: here u
@@ -255,6 +281,12 @@ Architecture describe_Decoder() {
       {"transformer-xl", "Transformer-XL for WikiText-103, 16 layers, 151 M parameters; without its adaptive softmax",
        transformer_xl_of_words()},
   });
+  architecture.make = [](const ModelConfig& config, ParameterSource weights) -> std::unique_ptr<Model> {
+    const DecoderConfig& own = *config.as<DecoderConfig>();
+    if (own.fills_masks) return std::make_unique<MixedDecoder>(own, std::move(weights));
+    return std::make_unique<Decoder>(own, std::move(weights));
+  };
+  architecture.roles.emplace_back(MixedPredictor::what);
   architecture.recipe = {"muon", "linear", shapes(), measured_law};
   return architecture;
 }

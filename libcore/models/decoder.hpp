@@ -1,4 +1,5 @@
-// The decoder-only transformer: a stack of causal blocks that predicts each next token (GPT; SPEC 4.2).
+// The decoder-only transformer: a stack of causal blocks that predicts each next token (GPT; SPEC 4.2). One that fills
+// masks, too, is a MixedDecoder.
 #pragma once
 
 #include "libcore/heads/language_model.hpp"
@@ -10,8 +11,10 @@ struct DecoderConfig : TransformerConfig {
   static constexpr const char* kind_name = "decoder";
   Index memory = 0;
   double logit_cap = 0;
+  bool fills_masks = false;
   DecoderConfig() { positions = "rope"; }
 
+  void prepare_for(std::string_view role) override;
   void validate() const override;
 
   template <class Self, class Visitor>
@@ -29,6 +32,10 @@ struct DecoderConfig : TransformerConfig {
                 .word(0, "none")
                 .takes("X"),
             self.logit_cap);
+    visitor(Field("fills_masks",
+                  "also reads texts as a whole, to fill in masked tokens and to give vectors: what the mixed objective "
+                  "trains"),
+            self.fills_masks);
   }
 };
 
@@ -47,6 +54,24 @@ class Decoder : public StackModel, public Generator, public TokenLoss {
  private:
   Index memory_;
   heads::LanguageModel head_;
+};
+
+// A decoder that also reads texts as a whole: next tokens are predicted by causal attention, vectors of tokens and
+// predictions of masked tokens come of attention to both sides. A masked token is predicted at the position before it,
+// as next tokens are, so that both have one head and one shift. Source: Charpentier and Samuel 2024, "GPT or BERT: why
+// not both?", section 2.
+class MixedDecoder : public Decoder, public MaskedPredictor, public MixedPredictor {
+ public:
+  // Precondition: the configuration fills masks.
+  using Decoder::Decoder;
+
+  bool remembers() const override { return false; }
+  Variable next_hidden(const Sequences& sequences, const Pass& pass = {}) const override;
+  const heads::TokenHead& masked_token_head() const override { return next_token_head(); }
+  // At t the state of t - 1; of the first token, which nothing predicts, its own.
+  Variable masked_hidden(const Sequences& sequences, const Pass& pass = {}) const override;
+  const TokenLoss& from_left() const override { return *this; }
+  const MaskedPredictor& from_both_sides() const override { return *this; }
 };
 
 }  // namespace heddle::models

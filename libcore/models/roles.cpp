@@ -100,8 +100,8 @@ std::string first_of(const Model& model) {
 
 // What a model is made for comes before what it gives besides.
 std::string what_it_does(const Model& model) {
-  return first_of<SequenceToSequence, TokenLoss, BidirectionalLoss, ReplacementDetector, MaskedPredictor,
-                  PermutationPredictor, NodeVectors, UpdateRule, ContextualVectors>(model);
+  return first_of<SequenceToSequence, MixedPredictor, TokenLoss, BidirectionalLoss, ReplacementDetector,
+                  MaskedPredictor, PermutationPredictor, NodeVectors, UpdateRule, ContextualVectors>(model);
 }
 
 }  // namespace

@@ -158,6 +158,10 @@ class TokenLoss : public virtual ContextualVectors {
  public:
   static constexpr std::string_view what = "predicts next tokens";
   virtual const heads::TokenHead& next_token_head() const = 0;
+  // The states that the head reads: those of hidden(), unless these see both sides of a token. Throws as hidden() does.
+  virtual Variable next_hidden(const Sequences& sequences, const Pass& pass = {}) const {
+    return hidden(sequences, pass);
+  }
 
   // Whether sequences may continue others (Sequences::earlier).
   virtual bool remembers() const { return false; }
@@ -202,6 +206,15 @@ class MaskedPredictor : public virtual ContextualVectors {
   // Logits of "the second segment follows the first" and of "it does not": hidden [batch, time, width] -> [batch, 2].
   // Throws UsageError without has_next_sentence().
   virtual Variable next_sentence(const Variable& hidden) const;
+};
+
+// Predicts next tokens and masked ones by one stack and one head. Vectors for tokens see both sides of them.
+class MixedPredictor : public virtual ContextualVectors {
+ public:
+  static constexpr std::string_view what = "predicts next tokens and fills in masked ones";
+  // The model in either role.
+  virtual const TokenLoss& from_left() const = 0;
+  virtual const MaskedPredictor& from_both_sides() const = 0;
 };
 
 // Says of each token of a text whether it replaced another one: hidden() reads texts in which a generator, a smaller

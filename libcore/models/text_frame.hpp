@@ -9,8 +9,9 @@
 namespace heddle::models {
 
 // The special tokens around a text as training put them there: of models that read sources those of a source, of others
-// that see both sides of a token [CLS] and [SEP] where the tokenizer has them; none of models that read on and on.
-// Throws UsageError as data::text_frame().
+// that see both sides of a token [CLS] and [SEP] where the tokenizer has them, of those of them that predict next
+// tokens, too, the token that ends texts on either side; none of models that read on and on. Throws UsageError as
+// data::text_frame().
 std::optional<data::TextFrame> reading_frame(const ContextualVectors& model, const text::Tokenizer& tokenizer);
 
 }  // namespace heddle::models

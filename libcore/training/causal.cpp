@@ -19,7 +19,7 @@ TokenIds ids_of(const data::TokenBatch& batch) {
 
 Variable causal_loss(const models::TokenLoss& model, const data::TokenBatch& batch, const Pass& pass,
                      const CausalLoss& options) {
-  return model.next_token_head().loss(model.hidden(ids_of(batch), pass), batch.targets,
+  return model.next_token_head().loss(model.next_hidden(ids_of(batch), pass), batch.targets,
                                       {options.label_smoothing, options.divisor});
 }
 
@@ -31,7 +31,7 @@ Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tok
   const bool continues = memory > 0 || model.memory() > 0;
   models::EarlierStates states{.window = memory};
   const auto hidden_of = [&](const TokenIds& ids) {
-    if (!continues) return model.hidden(ids);
+    if (!continues) return model.next_hidden(ids);
     models::Continued continued = models::hidden_after(model, ids, states, memory);
     states = std::move(continued.states);
     return continued.hidden;

@@ -139,7 +139,17 @@ std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
   return metrics;
 }
 
+namespace {
+
+void check_masks_alone(const models::Model& model) {
+  check<UsageError>(model.as<models::MixedPredictor>() == nullptr,
+                    "`objective` masked leaves out the next tokens that this model predicts, too; choose mixed");
+}
+
+}  // namespace
+
 ObjectiveEvaluation evaluate_masked(const EvaluationInputs& inputs) {
+  check_masks_alone(inputs.model);
   refuse_other_windows(inputs);
   const auto& model = models::require<models::MaskedPredictor>(inputs.model, "the masked objective", inputs.model_name);
   const data::TokenSource& tokens = *inputs.data.text;
@@ -165,6 +175,7 @@ struct MaskedSettings final : ObjectiveSettings {
     check<UsageError>(inputs.model.as<models::ReplacementDetector>() == nullptr,
                       "`objective` masked would train the generator alone; choose detect, or leave out "
                       "`generator_width` for a model without one");
+    check_masks_alone(inputs.model);
     return std::make_unique<Masked>(
         inputs.model, MaskedTexts{*inputs.train.text, inputs.valid.text, mask_vocabulary(inputs), masking},
         inputs.config);

@@ -194,7 +194,10 @@ Variable TaskObjective::text_loss(const std::vector<TextExample>& texts, const P
   }
   Pass other = pass;
   other.seed ^= random_site("auxiliary text");  // dropout is not that of the task's own pass
-  const Variable hidden = ops::gather_rows(model_.vectors().hidden(sequences, other), rows);
+  const auto* const next = text_->vocabulary ? nullptr : model_.body().as<models::TokenLoss>();
+  const Variable states =
+      next != nullptr ? next->next_hidden(sequences, other) : model_.vectors().hidden(sequences, other);
+  const Variable hidden = ops::gather_rows(states, rows);
   const ops::CrossEntropy options{0, static_cast<double>(std::max<Index>(1, step.text_targets)) / text_->weight};
   return token_head().loss(hidden, targets, options);
 }

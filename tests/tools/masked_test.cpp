@@ -157,7 +157,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             "masked",
             2},
            {"--objective maksed",
-            "--objective: 'maksed' is not one of causal, detect, masked, bidirectional, permute, translate, "
+            "--objective: 'maksed' is not one of mixed, causal, detect, masked, bidirectional, permute, translate, "
             "denoise, optimizer; did "
             "you mean "
             "'masked'?",

@@ -250,9 +250,10 @@ std::vector<double> LabelledTask::class_weights(std::span<const data::TaskExampl
   return training::balanced_weights(examples, labels_.size(), settings.task);
 }
 
-// For models that predict masked tokens; others predict next tokens.
+// For models that predict masked tokens alone; others predict next tokens.
 std::optional<data::MaskVocabulary> LabelledTask::vocabulary_to_mask(const models::Model& model) const {
-  if (model.as<models::MaskedPredictor>() == nullptr) return std::nullopt;
+  const bool predicts_next = model.as<models::TokenLoss>() != nullptr;
+  if (predicts_next || model.as<models::MaskedPredictor>() == nullptr) return std::nullopt;
   return data::MaskVocabulary(*tokenizer_, options_.from);
 }
 

@@ -16,7 +16,9 @@ TextContinuer::TextContinuer(const models::Generator& model, const text::Tokeniz
       arguments_(arguments),
       out_(out),
       search_(model, tokenizer, text::TextPlace::inside, tokenizer.end_of_text(), options, arguments),
-      limit_(options.overlong, "prompt") {
+      limit_(options.overlong, "prompt") {}
+
+void TextContinuer::refuse_others(const cli::Arguments& arguments) {
   refuse({"top"}, arguments, ": is for models that fill in masks; this one continues texts (see --top-k)");
 }
 

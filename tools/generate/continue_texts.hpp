@@ -14,8 +14,9 @@ namespace heddle {
 
 class TextContinuer {
  public:
-  // The arguments must outlive this object. Throws UsageError for options for filling in blanks, and for options that
-  // do not fit the model.
+  // Throws UsageError for options for filling in blanks.
+  static void refuse_others(const cli::Arguments& arguments);
+  // The arguments must outlive this object. Throws UsageError for options that do not fit the model.
   TextContinuer(const models::Generator& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
                 const cli::Arguments& arguments, std::ostream& out);
 

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "libcore/models/text_frame.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/lines/escaped.hpp"
 #include "tools/lines/json_line.hpp"
@@ -21,7 +22,18 @@ BlankText::Contents best_of(const Blanks& blanks) {
   return contents;
 }
 
+data::TextFrame frame_of(const models::MaskedPredictor& model, const text::Tokenizer& tokenizer) {
+  const std::optional<data::TextFrame> frame = models::reading_frame(model, tokenizer);
+  return frame ? *frame : data::text_frame(tokenizer, "filling in masks");
+}
+
 }  // namespace
+
+void TextFiller::refuse_others(const cli::Arguments& arguments) {
+  refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
+          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam"},
+         arguments, ": is for models that continue texts; this one fills in masks");
+}
 
 TextFiller::TextFiller(const models::Model& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
                        const cli::Arguments& arguments, std::ostream& out)
@@ -29,12 +41,9 @@ TextFiller::TextFiller(const models::Model& model, const text::Tokenizer& tokeni
       tokenizer_(tokenizer),
       options_(options),
       arguments_(arguments),
-      framing_(tokenizer, model_.position_limit(), model.config().tokens().has_segments()),
+      framing_(frame_of(model_, tokenizer), model_.position_limit(), model.config().tokens().has_segments()),
       out_(out),
       limit_(options.overlong) {
-  refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
-          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam"},
-         arguments, ": is for models that continue texts; this one fills in masks");
   check<DataError>(tokenizer.mask().has_value(), arguments.operand("MODEL"), ": its tokenizer has no mask token");
   settings_.top = options.top;
   settings_.vocab_size = tokenizer.vocab_size();

@@ -16,8 +16,9 @@ namespace heddle {
 
 class TextFiller {
  public:
-  // The arguments must outlive this object. Throws UsageError for options for continuing texts, and DataError for
-  // models without a mask token.
+  // Throws UsageError for options for continuing texts.
+  static void refuse_others(const cli::Arguments& arguments);
+  // The arguments must outlive this object. Throws DataError for models without a mask token.
   TextFiller(const models::Model& model, const text::Tokenizer& tokenizer, const GenerateOptions& options,
              const cli::Arguments& arguments, std::ostream& out);
 

@@ -7,6 +7,7 @@
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/generate/continue_texts.hpp"
+#include "tools/generate/fill_or_continue.hpp"
 #include "tools/generate/fill_texts.hpp"
 #include "tools/generate/score_pairs.hpp"
 #include "tools/generate/score_texts.hpp"
@@ -110,9 +111,13 @@ int main(int argc, char** argv) {
       evaluate(*translator, loaded, options, file, arguments);
     } else if (translator != nullptr) {
       run<TextTranslator>(options, file, arguments, *translator, loaded);
+    } else if (model.as<models::MixedPredictor>() != nullptr) {
+      run<FillerOrContinuer>(options, file, arguments, model, loaded.tokenizer);
     } else if (model.as<models::MaskedPredictor>() != nullptr && model.as<models::Generator>() == nullptr) {
+      TextFiller::refuse_others(arguments);
       run<TextFiller>(options, file, arguments, model, loaded.tokenizer);
     } else {
+      TextContinuer::refuse_others(arguments);
       run<TextContinuer>(options, file, arguments, models::require<models::Generator>(model, "generate", path),
                          loaded.tokenizer);
     }

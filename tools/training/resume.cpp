@@ -186,6 +186,15 @@ RunRecord record_of(const formats::ModelFile& file, const std::string& tool, Fou
   return record;
 }
 
+std::optional<training::ObjectiveChoice> objective_of(const formats::ModelFile& file) {
+  if (!file.has_training() && !file.has_part("run")) return std::nullopt;
+  const formats::hdf5::Group record = record_group(file);
+  if (!record.has_group("spec") || !record.group("spec").has_group("objective")) return std::nullopt;
+  training::ObjectiveChoice objective;
+  formats::load_fields(record.group("spec").group("objective"), objective);
+  return objective;
+}
+
 void take_seed(const RunControl& control, const std::string& output, cli::Arguments& arguments) {
   if (const auto file = find_resumed(control, output)) {
     arguments.use_seed(record_of(*file, arguments.tool(), Found::by_resume).spec.seed);

@@ -58,7 +58,8 @@ TEST_CASE("presets: the defaults of transformers") {
            "sequence_length=0 dropout=0 segments=0 embedding_norm=no tie_embeddings=yes";
   };
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
-  CHECK(fields("decoder") == with("128", "gelu-tanh gated=no", "layer", "rope") + " memory=0 logit_cap=0");
+  CHECK(fields("decoder") ==
+        with("128", "gelu-tanh gated=no", "layer", "rope") + " memory=0 logit_cap=0 fills_masks=no");
   CHECK(fields("encoder") ==
         with("256", "silu gated=yes", "rms", "rope") +
             " pooler=no masked_head=yes next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");

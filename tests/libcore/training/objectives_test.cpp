@@ -125,8 +125,9 @@ TEST_CASE(
     "objectives: the usual one is what the model is for; others are refused by role, unknown ones with the list") {
   models::Decoder decoder(testing::decoder(objective_shape), 1);
   models::Encoder encoder(testing::encoder(objective_shape), 1);
-  CHECK(kinds<ObjectiveSettings>().names() == std::vector<std::string>{"causal", "detect", "masked", "bidirectional",
-                                                                       "permute", "translate", "denoise", "optimizer"});
+  CHECK(kinds<ObjectiveSettings>().names() == std::vector<std::string>{"mixed", "causal", "detect", "masked",
+                                                                       "bidirectional", "permute", "translate",
+                                                                       "denoise", "optimizer"});
   CHECK(objective_for(decoder, DataKind::text).name() == "causal");
   CHECK(objective_for(encoder, DataKind::text).name() == "masked");
   CHECK(objective_for(encoder, std::nullopt).name() == "masked");
@@ -145,11 +146,12 @@ TEST_CASE(
       "`objective` masked needs a model that predicts masked tokens: `arch` encoder; this one supports "
       "causal",
       UsageError);
-  CHECK_THROWS_WITH_AS(ObjectiveChoice::from("casual"),
-                       "objective: 'casual' is not one of causal, detect, masked, bidirectional, permute, translate, "
-                       "denoise, optimizer; "
-                       "did you mean 'causal'?",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      ObjectiveChoice::from("casual"),
+      "objective: 'casual' is not one of mixed, causal, detect, masked, bidirectional, permute, translate, "
+      "denoise, optimizer; "
+      "did you mean 'causal'?",
+      UsageError);
 }
 
 TEST_CASE("objectives: each takes its own settings, and refuses those of others") {

@@ -21,7 +21,7 @@ using formats::Json;
 // Sections of fields, and fields of no section.
 Json fields_of(const Summary& summary) {
   Json fields = as_json(summary);
-  for (const char* part : {"name", "parameters", "head_parameters", "weights", "history", "provenance"})
+  for (const char* part : {"name", "parameters", "head_parameters", "objective", "weights", "history", "provenance"})
     fields.erase(part);
   if (summary.tokenizer) fields["tokenizer"] = formats::to_json(*summary.tokenizer);
   if (summary.source_tokenizer) fields["source_tokenizer"] = formats::to_json(*summary.source_tokenizer);

@@ -199,7 +199,7 @@ formats::Json score_json(const Score& score) {
   formats::Json answer{{score.unit + "s", score.result.targets},
                        {"nats_per_" + score.unit, score.result.nats_per_target()},
                        {"perplexity", score.perplexity()}};
-  if (score.result.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
+  if (score.result.covers_text || score.result.metrics.empty()) answer["bits_per_byte"] = score.bits_per_byte();
   for (const training::Metric& metric : score.result.metrics) answer[metric.name] = metric.value;
   return answer;
 }

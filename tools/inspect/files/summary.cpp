@@ -11,6 +11,7 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/models/presets.hpp"
 #include "libcore/tensor/context.hpp"
+#include "tools/training/resume.hpp"
 
 namespace heddle {
 
@@ -50,6 +51,7 @@ Summary start_summary(const formats::InputFile& file) {
 Summary summarize_model(const formats::ModelFile& file) {
   Summary summary = start_summary(file.file());
   summary.config = file.config<models::ModelConfig>();
+  summary.objective = objective_of(file);
   summary.weights = file.weights().tensors();
   count_parameters(summary);
   if (summary.config->reads_tokens()) summary.tokenizer = file.tokenizer_model();
@@ -138,6 +140,7 @@ Summary selected(Summary summary, const Parts& parts) {
   summary.graphs.reset();
   select(summary, summary.config, parts.config, "configuration");
   if (!parts.config) {
+    summary.objective.reset();
     summary.task.reset();
     summary.adapters.reset();
   }

@@ -15,6 +15,7 @@
 #include "libcore/models/task_model.hpp"
 #include "libcore/nn/low_rank_options.hpp"
 #include "libcore/text/tokenizer_model.hpp"
+#include "libcore/training/objectives.hpp"
 #include "tools/inspect/files/graph_statistics.hpp"
 #include "tools/inspect/files/token_statistics.hpp"
 
@@ -61,8 +62,9 @@ struct Summary {
   std::optional<Index> parameters = {};       // of an encoder, without the head
   std::optional<Index> head_parameters = {};  // of an encoder
   std::optional<models::ModelConfig> config = {};
-  std::optional<models::TaskConfig> task = {};  // of fine-tuned models, with the configuration
-  std::optional<LowRankOptions> adapters = {};  // of adapter files, with the configuration
+  std::optional<training::ObjectiveChoice> objective = {};  // that trained it last, with the configuration
+  std::optional<models::TaskConfig> task = {};              // of fine-tuned models, with the configuration
+  std::optional<LowRankOptions> adapters = {};              // of adapter files, with the configuration
   std::optional<formats::EnsembleMembers> ensemble = {};
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};

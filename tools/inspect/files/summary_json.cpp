@@ -75,6 +75,7 @@ Json as_json(const Summary& summary) {
   if (summary.parameters) json["parameters"] = *summary.parameters;
   if (summary.head_parameters) json["head_parameters"] = *summary.head_parameters;
   if (summary.config) json["config"] = formats::to_json(*summary.config);
+  if (summary.objective) json["objective"] = formats::to_json(*summary.objective);
   if (summary.task) json["task"] = formats::to_json(models::TaskSettings{*summary.task});
   if (summary.task && summary.task->left_out > 0) json["task"]["left_out"] = summary.task->left_out;
   if (summary.adapters) json["adapters"] = formats::to_json(*summary.adapters);

@@ -123,6 +123,7 @@ std::string as_text(const Summary& summary) {
     if (summary.head_parameters) text += grouped(*summary.head_parameters) + " parameters in the head\n";
   }
   if (summary.config) text += text_section("Configuration", formats::archive_text(*summary.config));
+  if (summary.objective) text += text_section("Objective", formats::archive_text(*summary.objective));
   if (summary.task) text += text_section("Task", task_text(*summary.task));
   if (summary.adapters) text += text_section("Adapters", formats::archive_text(*summary.adapters));
   if (summary.ensemble) text += text_section("Models", formats::archive_text(*summary.ensemble));

@@ -101,13 +101,13 @@ Input read_pair(const models::SequenceToSequence& model, const formats::LoadedMo
 Input read_text(const models::ContextualVectors& model, const formats::LoadedModel& loaded, const std::string& path,
                 const InputText& first, const std::optional<InputText>& second) {
   const text::Tokenizer& tokenizer = loaded.tokenizer;
-  const bool framed = models::reading_frame(model, tokenizer).has_value();
-  check<UsageError>(!second || framed, path, ": this model reads one text; leave out the second");
+  const std::optional<data::TextFrame> frame = models::reading_frame(model, tokenizer);
+  check<UsageError>(!second || frame, path, ": this model reads one text; leave out the second");
   const std::vector<TokenId> ids = encode_valid(tokenizer, first);
   data::FramedSequence sequence;
   sequence.ids = ids;
-  if (framed) {
-    const data::Framing framing(tokenizer, model.position_limit(), loaded.model->config().tokens().has_segments());
+  if (frame) {
+    const data::Framing framing(*frame, model.position_limit(), loaded.model->config().tokens().has_segments());
     const std::vector<TokenId> other = second ? encode_valid(tokenizer, *second) : std::vector<TokenId>();
     const auto whole = static_cast<Index>(ids.size() + other.size()) + framing.overhead(second.has_value());
     check_length(whole, model.max_positions(), second ? first.file + " and " + second->file : first.file);

@@ -67,7 +67,7 @@ class TextScoring {
     check<UsageError>(!limit_.splits(),
                       "--overlong split: masked tokens need all of their text; use --documents line, or --overlong "
                       "truncate");
-    analysis::check_masks(loaded_.tokenizer);
+    analysis::check_masks(model, loaded_.tokenizer);
     EncodedText text(loaded_.tokenizer, input);
     constexpr Index frame = 2;  // [CLS] and [SEP]
     const Index room = model.position_limit() - frame;
