@@ -33,8 +33,11 @@ HEDDLE_KERNEL void update_elements(const AdadeltaConstants& c, Real* w, const Re
 
 class Adadelta : public Optimizer {
  public:
-  Adadelta(double rho, double epsilon, double weight_decay, Parameters& parameters)
-      : rho_(rho), epsilon_(epsilon), weight_decay_(weight_decay), slices_(parameters, {"v", "u"}) {}
+  Adadelta(double rho, double epsilon, const OptimizerSettings& common, Parameters& parameters)
+      : rho_(rho),
+        epsilon_(epsilon),
+        weight_decay_(common.weight_decay),
+        slices_(parameters, common.treatment(), {"v", "u"}) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
@@ -58,7 +61,7 @@ struct AdadeltaSettings final : OptimizerSettings {
 
   double usual_rate(double) const override { return 1; }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Adadelta>(rho, epsilon, weight_decay, parameters);
+    return std::make_unique<Adadelta>(rho, epsilon, *this, parameters);
   }
 
   template <class Self, class Visitor>

@@ -24,8 +24,8 @@ HEDDLE_KERNEL void update_elements(const AdagradConstants& c, Real* w, const Rea
 
 class Adagrad : public Optimizer {
  public:
-  Adagrad(double epsilon, double weight_decay, Parameters& parameters)
-      : epsilon_(epsilon), weight_decay_(weight_decay), slices_(parameters, {"v"}) {}
+  Adagrad(double epsilon, const OptimizerSettings& common, Parameters& parameters)
+      : epsilon_(epsilon), weight_decay_(common.weight_decay), slices_(parameters, common.treatment(), {"v"}) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
@@ -48,7 +48,7 @@ struct AdagradSettings final : OptimizerSettings {
   double epsilon = 1e-8;
 
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Adagrad>(epsilon, weight_decay, parameters);
+    return std::make_unique<Adagrad>(epsilon, *this, parameters);
   }
 
   template <class Self, class Visitor>

@@ -75,7 +75,7 @@ struct AdamW final : AdamSettings {
   AdamW() { weight_decay = 0.1; }
 
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Adam>(*this, DecayOf::weights, Slices(parameters, {"m", "v"}));
+    return std::make_unique<Adam>(*this, DecayOf::weights, Slices(parameters, treatment(), {"m", "v"}));
   }
 };
 
@@ -83,7 +83,7 @@ struct CoupledDecay final : AdamSettings {
   static constexpr const char* kind_name = "adam";
 
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Adam>(*this, DecayOf::gradient, Slices(parameters, {"m", "v"}));
+    return std::make_unique<Adam>(*this, DecayOf::gradient, Slices(parameters, treatment(), {"m", "v"}));
   }
 };
 
@@ -91,7 +91,8 @@ struct CoupledDecay final : AdamSettings {
 
 std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters,
                                       bool (*takes)(const Parameter&)) {
-  return std::make_unique<Adam>(settings, DecayOf::weights, Slices(parameters, {"m", "v"}, takes));
+  return std::make_unique<Adam>(settings, DecayOf::weights,
+                                Slices(parameters, settings.treatment(), {"m", "v"}, takes));
 }
 
 OptimizerChoice adamw_defaults() {

@@ -40,6 +40,7 @@ class Coupled : public Optimizer {
         beta2_(settings.beta2),
         epsilon_(settings.epsilon),
         weight_decay_(settings.weight_decay),
+        treatment_(settings.treatment()),
         others_(make_adamw(settings, parameters, [](const Parameter& of) { return !of.is_output; })) {
     for (const Parameter& parameter : parameters.all()) {
       if (!parameter.is_trained() || !parameter.is_output) continue;
@@ -104,10 +105,11 @@ class Coupled : public Optimizer {
     const Index rows = gradient.shape()[0], width = gradient.shape()[1];
     update_second_moment(table, gradient, step.gradient_scale);
     const auto t = static_cast<double>(step.step + 1);
-    const double rate = step.learning_rate * parameter.rate, square_correction = 1 / (1 - std::pow(beta2_, t));
+    const double rate = step.learning_rate * treatment_.rate_of(parameter),
+                 square_correction = 1 / (1 - std::pow(beta2_, t));
     const RowConstants constants{static_cast<Real>(beta1_), static_cast<Real>(rate),
                                  static_cast<Real>(1 / (1 - std::pow(beta1_, t))),
-                                 static_cast<Real>(1 - (parameter.decay == Decay::yes ? rate * weight_decay_ : 0)),
+                                 static_cast<Real>(1 - (treatment_.decays(parameter) ? rate * weight_decay_ : 0)),
                                  static_cast<Real>(step.gradient_scale)};
     parallel_ranges(rows, rows_per_task, [&](Index begin, Index end) {
       std::vector<Real> roots(static_cast<std::size_t>(width));
@@ -123,6 +125,7 @@ class Coupled : public Optimizer {
   }
 
   double beta1_, beta2_, epsilon_, weight_decay_;
+  Treatment treatment_;
   std::unique_ptr<Optimizer> others_;
   std::vector<Table> tables_;
 };

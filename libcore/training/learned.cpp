@@ -12,11 +12,12 @@ namespace {
 
 class Learned : public Optimizer {
  public:
-  Learned(std::shared_ptr<const models::Model> model, double weight_decay, Parameters& parameters)
-      : model_(std::move(model)), rule_(*model_->as<models::UpdateRule>()), weight_decay_(weight_decay) {
+  Learned(std::shared_ptr<const models::Model> model, const OptimizerSettings& common, Parameters& parameters)
+      : model_(std::move(model)), rule_(*model_->as<models::UpdateRule>()), weight_decay_(common.weight_decay) {
     for (const Parameter& parameter : parameters.all()) {
       if (!parameter.is_trained()) continue;
-      Ruled& ruled = ruled_.emplace_back(Ruled{&parameter, {}});
+      Ruled& ruled = ruled_.emplace_back(
+          Ruled{&parameter, common.treatment().rate_of(parameter), common.treatment().decays(parameter), {}});
       for (const Variable& part : rule_.start(parameter.size())) ruled.state.push_back(part.value().copy());
     }
   }
@@ -45,6 +46,8 @@ class Learned : public Optimizer {
  private:
   struct Ruled {
     const Parameter* parameter;
+    double rate;
+    bool decays;
     std::vector<Tensor> state;
   };
 
@@ -76,9 +79,9 @@ class Learned : public Optimizer {
     const std::vector<Index> parts{count};
     const Tensor change = rule_.step({gradients, losses, step.step, parts, gathered}, state).value();
     for (std::size_t i = 0; i < state.size(); ++i) ruled.state[i].narrowed(0, begin, count).assign(state[i].value());
-    const double rate = step.learning_rate * ruled.parameter->rate;
+    const double rate = step.learning_rate * ruled.rate;
     const auto of_change = static_cast<Real>(rate);
-    const auto keep = static_cast<Real>(1 - (ruled.parameter->decay == Decay::yes ? rate * weight_decay_ : 0));
+    const auto keep = static_cast<Real>(1 - (ruled.decays ? rate * weight_decay_ : 0));
     const Tensor weights = ruled.parameter->value();
     for (Index i = 0; i < count; ++i) weights[begin + i] = keep * weights[begin + i] + of_change * change[i];
   }
@@ -99,7 +102,7 @@ struct LearnedSettings final : OptimizerSettings {
   void use(std::shared_ptr<const models::Model> model) override { rule = std::move(model); }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
     check<UsageError>(rule != nullptr, "optimizer learned: its file was not read");
-    return std::make_unique<Learned>(rule, weight_decay, parameters);
+    return std::make_unique<Learned>(rule, *this, parameters);
   }
 
   template <class Self, class Visitor>

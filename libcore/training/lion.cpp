@@ -24,8 +24,11 @@ HEDDLE_KERNEL void step_by_sign(const LionConstants& c, Real* w, const Real* g, 
 
 class Lion : public Optimizer {
  public:
-  Lion(double beta1, double beta2, double weight_decay, Parameters& parameters)
-      : beta1_(beta1), beta2_(beta2), weight_decay_(weight_decay), slices_(parameters, {"m"}) {}
+  Lion(double beta1, double beta2, const OptimizerSettings& common, Parameters& parameters)
+      : beta1_(beta1),
+        beta2_(beta2),
+        weight_decay_(common.weight_decay),
+        slices_(parameters, common.treatment(), {"m"}) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
@@ -50,7 +53,7 @@ struct LionSettings final : OptimizerSettings {
 
   double usual_rate(double rate_of_adamw) const override { return rate_of_adamw / 10; }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Lion>(beta1, beta2, weight_decay, parameters);
+    return std::make_unique<Lion>(beta1, beta2, *this, parameters);
   }
 
   template <class Self, class Visitor>

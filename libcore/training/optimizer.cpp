@@ -51,6 +51,20 @@ double sum_of_squares(const Tensor& tensor) {
                       [&](Index begin, Index end) { return sum_of_squares(tensor.data() + begin, end - begin); });
 }
 
+bool is_embedding(const Parameter& parameter) {
+  const std::string path = "/" + parameter.name;
+  const auto has = [&](const char* name) { return path.find(name) != path.npos; };
+  return has("/embedding/") && !has("/embedding/projection/") && !has("/readout/") && parameter.value().rank() == 2;
+}
+
+double Treatment::rate_of(const Parameter& parameter) const {
+  return embedding_rate_ == 1 || !is_embedding(parameter) ? parameter.rate : parameter.rate * embedding_rate_;
+}
+
+bool Treatment::decays(const Parameter& parameter) const {
+  return parameter.decay == Decay::yes && (embedding_decay_ || !is_embedding(parameter));
+}
+
 double gradient_norm(const Parameters& parameters) {
   Section section("gradient norm");
   double sum = 0;

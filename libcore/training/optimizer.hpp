@@ -27,8 +27,7 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  // Sets the values of the parameters. A parameter's rate multiplies the learning rate; weight decay applies to those
-  // with Decay::yes alone.
+  // Sets the values of the parameters, each treated as OptimizerSettings say.
   virtual void update(const UpdateStep& step) = 0;
   // The state of the rule from step to step, or its initial state before the first update; for saving and restoring.
   virtual std::vector<StateTensor> state() const = 0;
@@ -38,9 +37,32 @@ class Optimizer {
   virtual std::string warning() const { return ""; }
 };
 
+// How a rule treats each parameter: a factor of the learning rate, and whether weight decay applies.
+class Treatment {
+ public:
+  Treatment(double embedding_rate, bool embedding_decay)
+      : embedding_rate_(embedding_rate), embedding_decay_(embedding_decay) {}
+
+  // The parameter's own, and of embeddings times their factor.
+  double rate_of(const Parameter& parameter) const;
+  // Whether it has Decay::yes, and is no embedding that is excepted.
+  bool decays(const Parameter& parameter) const;
+
+ private:
+  double embedding_rate_;
+  bool embedding_decay_;
+};
+
+// Whether the parameter is a table of vectors that a model looks up by token, position or segment; its rows may be the
+// output's, too.
+bool is_embedding(const Parameter& parameter);
+
 // What the settings of every rule have. A rule's own derive from it and have a visit().
 struct OptimizerSettings {
-  double weight_decay = 0;
+  double weight_decay = 0, embedding_rate = 1;
+  bool embedding_decay = true;
+
+  Treatment treatment() const { return {embedding_rate, embedding_decay}; }
 
   virtual ~OptimizerSettings() = default;
   virtual void validate() const {}
@@ -55,6 +77,12 @@ struct OptimizerSettings {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("weight_decay", "weight decay of matrices; norms and biases have none").range(0, 100).takes("X"),
             self.weight_decay);
+    visitor(Field("embedding_rate",
+                  "learning rate of embeddings, those that the output shares among them, as a multiple of the others'")
+                .above(0, 1000)
+                .takes("X"),
+            self.embedding_rate);
+    visitor(Field("embedding_decay", "weight decay of embeddings, too"), self.embedding_decay);
   }
 };
 

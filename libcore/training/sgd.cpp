@@ -25,10 +25,11 @@ HEDDLE_KERNEL void descend(const SgdConstants& c, Real* w, const Real* g, Index 
 
 class Sgd : public Optimizer {
  public:
-  Sgd(double momentum, double weight_decay, Parameters& parameters)
+  Sgd(double momentum, const OptimizerSettings& common, Parameters& parameters)
       : momentum_(momentum),
-        weight_decay_(weight_decay),
-        slices_(momentum > 0 ? Slices(parameters, {"m"}) : Slices(parameters, {})) {}
+        weight_decay_(common.weight_decay),
+        slices_(momentum > 0 ? Slices(parameters, common.treatment(), {"m"})
+                             : Slices(parameters, common.treatment(), {})) {}
 
   std::vector<StateTensor> state() const override { return slices_.state(); }
 
@@ -53,7 +54,7 @@ struct SgdSettings final : OptimizerSettings {
   double momentum = 0.9;
 
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Sgd>(momentum, weight_decay, parameters);
+    return std::make_unique<Sgd>(momentum, *this, parameters);
   }
 
   template <class Self, class Visitor>

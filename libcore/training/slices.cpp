@@ -6,11 +6,11 @@
 
 namespace heddle::training {
 
-Slices::Slices(Parameters& parameters, std::initializer_list<const char*> state_names,
+Slices::Slices(Parameters& parameters, const Treatment& treatment, std::initializer_list<const char*> state_names,
                bool (*takes)(const Parameter&)) {
   for (const Parameter& parameter : parameters.all()) {
     if (!parameter.is_trained() || !takes(parameter)) continue;
-    Trained trained{&parameter, {}};
+    Trained trained{&parameter, treatment.rate_of(parameter), treatment.decays(parameter), {}};
     for (const std::string name : state_names) {
       trained.state.emplace_back(parameter.value().shape(), 0);
       state_.push_back({name + "/" + parameter.name, trained.state.back()});
@@ -32,7 +32,7 @@ std::vector<Slices::Work> Slices::work_of(Idle idle) const {
   for (const Trained& trained : trained_) {
     const Parameter& parameter = *trained.parameter;
     Work work{&trained, parameter.gradient(), std::nullopt, static_cast<double>(parameter.value().bytes())};
-    if (idle == Idle::stays || (idle == Idle::decays && parameter.decay == Decay::no)) {
+    if (idle == Idle::stays || (idle == Idle::decays && !trained.decays)) {
       work.rows = parameter.variable.gradient()->rows();
     }
     if (work.rows) work.traffic *= fraction_of_rows(*work.rows, work.gradient);

@@ -11,7 +11,7 @@
 #include "libcore/autograd/parameters.hpp"
 #include "libcore/tensor/profile.hpp"
 #include "libcore/tensor/threads.hpp"
-#include "libcore/training/state.hpp"
+#include "libcore/training/optimizer.hpp"
 
 namespace heddle::training {
 
@@ -41,7 +41,7 @@ class Slices {
   // A state of zeros for each trained parameter, of those that are taken, and each of these names: "m" becomes
   // "m/decoder/0/…".
   Slices(
-      Parameters& parameters, std::initializer_list<const char*> state_names,
+      Parameters& parameters, const Treatment& treatment, std::initializer_list<const char*> state_names,
       bool (*takes)(const Parameter&) = [](const Parameter&) { return true; });
 
   // Of one parameter after the other.
@@ -67,6 +67,8 @@ class Slices {
  private:
   struct Trained {
     const Parameter* parameter;
+    double rate;
+    bool decays;
     std::vector<Tensor> state;
   };
   struct Range {
@@ -89,7 +91,7 @@ class Slices {
     for (const Tensor& tensor : work.trained->state) state.push_back(tensor.data() + begin);
     const Parameter& parameter = *work.trained->parameter;
     update(Slice{parameter.value().data() + begin, work.gradient.data() + begin, state, end - begin,
-                 static_cast<Real>(parameter.rate), parameter.decay == Decay::yes});
+                 static_cast<Real>(work.trained->rate), work.trained->decays});
   }
 
   template <class Update>

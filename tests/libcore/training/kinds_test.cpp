@@ -48,7 +48,7 @@ TEST_CASE("kinds: every update rule, schedule and objective is what its text say
   check_text<OptimizerSettings>({"adamw", "coupled", "adam", "adagrad", "adadelta", "sgd", "lion", "muon", "learned"});
   check_text<ScheduleSettings>({"cosine", "linear", "constant", "inverse-sqrt", "wsd"});
   check_text<ObjectiveSettings>(
-      {"causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise", "optimizer"});
+      {"mixed", "causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise", "optimizer"});
 }
 
 TEST_CASE("kinds: the defaults are those that README and man pages name") {
@@ -64,7 +64,8 @@ TEST_CASE("kinds: the defaults are those that README and man pages name") {
     CHECK(ScheduleChoice::from(text) == ScheduleChoice::from(KindText::parse(text).name));
   }
   for (const char* const text :
-       {"masked:probability=0.3,masking=dynamic", "detect:weight=50,probability=0.3", "permute:partial-prediction=6",
+       {"mixed:causal=0.0625,probability=0.3", "masked:probability=0.3,masking=dynamic",
+        "detect:weight=50,probability=0.3", "permute:partial-prediction=6",
         "denoise:noise=spans,density=auto,mean-span-length=3,random-roll=false,permute-sentences=true"}) {
     CAPTURE(text);
     CHECK(ObjectiveChoice::from(text) == ObjectiveChoice::from(KindText::parse(text).name));
@@ -75,7 +76,7 @@ TEST_CASE("kinds: the defaults are those that README and man pages name") {
 
 TEST_CASE("kinds: settings out of range are refused with the key") {
   for (const char* const text : {"adamw:beta1=1", "adamw:beta2=-0.1", "adamw:epsilon=0", "adam:weight-decay=-1",
-                                 "sgd:momentum=1", "adadelta:rho=1", "adagrad:epsilon=0"}) {
+                                 "sgd:momentum=1", "adadelta:rho=1", "adagrad:epsilon=0", "muon:embedding-rate=0"}) {
     CAPTURE(text);
     const std::string key = KindText::parse(text).settings.front().first;
     CHECK_THROWS_WITH_AS(OptimizerChoice::from(text), doctest::Contains((key + ": ").c_str()), UsageError);

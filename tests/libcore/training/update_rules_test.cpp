@@ -220,9 +220,17 @@ std::vector<std::string> rules_with_equations() {
   return names;
 }
 
-OptimizerChoice choice_of(const std::string& name, double decay) {
+// What a rule does otherwise with embeddings.
+struct OfEmbeddings {
+  double rate = 1;
+  bool decay = true;
+};
+
+OptimizerChoice choice_of(const std::string& name, double decay, const OfEmbeddings& embeddings = {}) {
   OptimizerChoice choice = OptimizerChoice::from(rule_of(name).text);
   choice->weight_decay = decay;
+  choice->embedding_rate = embeddings.rate;
+  choice->embedding_decay = embeddings.decay;
   return choice;
 }
 
@@ -283,27 +291,31 @@ void set_gradients(Both& both, int t, Index every, bool by_rows, std::vector<Num
 }
 
 void step_by_equations(Both& both, const Rule& rule, const std::vector<Numbers>& gradients, double rate, double decay,
-                       int t) {
+                       int t, const OfEmbeddings& embeddings = {}) {
   for (std::size_t p = 0; p < both.trained.size(); ++p) {
     Trained& trained = both.trained[p];
     if (trained.kind.rate == 0) continue;
-    rule.step(trained, {gradients[p], rate * trained.kind.rate, trained.kind.decay == Decay::yes ? decay : 0, t});
+    const bool is_embedding = trained.kind.name.starts_with("decoder/embedding/");
+    const bool decays = trained.kind.decay == Decay::yes && (embeddings.decay || !is_embedding);
+    const double own = rate * trained.kind.rate * (is_embedding ? embeddings.rate : 1);
+    rule.step(trained, {gradients[p], own, decays ? decay : 0, t});
   }
 }
 
-void check_rule(const std::string& name, const std::vector<Kind>& kinds, double decay, double scale, bool by_rows) {
+void check_rule(const std::string& name, const std::vector<Kind>& kinds, double decay, double scale, bool by_rows,
+                const OfEmbeddings& embeddings = {}) {
   CAPTURE(name);
   CAPTURE(decay);
   CAPTURE(scale);
   CAPTURE(by_rows);
   Both both(kinds);
-  const auto optimizer = choice_of(name, decay)->make(both.parameters);
+  const auto optimizer = choice_of(name, decay, embeddings)->make(both.parameters);
   std::vector<Numbers> gradients;
   for (int t = 1; t <= 4; ++t) {
     const double rate = 0.05 / t;
     set_gradients(both, t, by_rows ? 1 + t % 3 : 1, by_rows, gradients, scale);
     optimizer->update({.step = t - 1, .learning_rate = rate, .gradient_scale = scale});
-    step_by_equations(both, rule_of(name), gradients, rate, decay, t);
+    step_by_equations(both, rule_of(name), gradients, rate, decay, t, embeddings);
   }
   CHECK(both.apart() < 1e-5);
 }
@@ -318,6 +330,33 @@ TEST_CASE("update rules: each one equals its equations, for every rate, decay, s
       }
     }
   }
+}
+
+TEST_CASE("update rules: embeddings have a rate of their own, and decay only if they are to") {
+  for (const std::string& name : rules_with_equations()) {
+    for (const bool decay : {false, true}) {
+      for (const double rate : {1.0, 2.5}) check_rule(name, small_parameters(), 0.3, 0.5, true, {rate, decay});
+    }
+  }
+  check_rule("sgd", large_parameters(), 0.3, 1, true, {0.5, false});
+}
+
+TEST_CASE("update rules: embeddings are the tables of tokens, positions and segments") {
+  Parameters parameters(ParameterSource(1));
+  const Scope scope(parameters, "");
+  const auto is_one = [&](const std::string& name, const Shape& shape) {
+    scope.parameter(name, shape, Initializer::zeros(), Decay::yes);
+    return is_embedding(*parameters.find(name));
+  };
+  for (const char* const name : {"decoder/embedding/token/weight", "encoder/embedding/position/weight",
+                                 "encoder/embedding/segment/weight", "embedding/weight"}) {
+    CHECK(is_one(name, {3, 2}));
+  }
+  CHECK_FALSE(is_one("encoder/embedding/projection/weight", {3, 2}));
+  CHECK_FALSE(is_one("encoder/embedding/norm/gain", {3}));
+  CHECK_FALSE(is_one("decoder/readout/embedding/weight", {3, 2}));
+  CHECK_FALSE(is_one("decoder/0/attention/query/weight", {3, 2}));
+  CHECK_FALSE(is_one("head/weight", {3, 2}));
 }
 
 TEST_CASE("update rules: each one equals its equations where several tasks share a parameter") {
