@@ -1,6 +1,6 @@
 // Muon: momentum whose matrices are made nearly orthogonal. For a matrix W [out, in] inside the model, with gradient G:
 //   M = mu M + G,   U = G + mu M,   X = U / |U|_F,
-//   n times  A = X X^T, X = a X + (b A + c A^2) X   with a, b, c = 3.4445, -4.7750, 2.0315,
+//   five times  A = X X^T, X = a X + (b A + c A^2) X   with a, b, c = 3.4445, -4.7750, 2.0315,
 //   W -= r (sqrt(max(1, out / in)) X + decay W).
 // The steps of Newton and Schulz bring all singular values of X near 1, so that a step moves every direction alike. Of
 // a tall matrix X^T X stands for X X^T, on the other side. Embeddings, norms, biases and heads are updated by AdamW, at
@@ -20,6 +20,7 @@ namespace heddle::training {
 
 namespace {
 
+constexpr int newton_schulz_steps = 5;
 constexpr Real linear = Real(3.4445), cubic = Real(-4.7750), quintic = Real(2.0315);
 
 // Whether it multiplies hidden states and gives hidden states.
@@ -81,9 +82,9 @@ void apply(const Tensor& p, Real kept, bool is_tall, const Tensor& x) {
   x.assign(product);
 }
 
-void iterate(const Tensor& x, bool is_tall, Index side, Index steps) {
+void iterate(const Tensor& x, bool is_tall, Index side) {
   const Tensor square({side, side}), polynomial({side, side});
-  for (Index step = 0; step < steps; ++step) {
+  for (int step = 0; step < newton_schulz_steps; ++step) {
     square_of(x, is_tall, square);
     polynomial_of(square, polynomial);
     apply(polynomial, linear, is_tall, x);
@@ -92,10 +93,10 @@ void iterate(const Tensor& x, bool is_tall, Index side, Index steps) {
 
 // The same with products of small matrices: each P is a polynomial of A = X X^T and commutes with it, so that the next
 // A is P P A, and X is multiplied once, by the product of all P. In bfloat16 the errors of A would grow in each step.
-void iterate_small(const Tensor& x, bool is_tall, Index side, Index steps) {
+void iterate_small(const Tensor& x, bool is_tall, Index side) {
   const Tensor square({side, side}), polynomial({side, side}), product({side, side}), next({side, side});
   square_of(x, is_tall, square);
-  for (Index step = 0; step < steps; ++step) {
+  for (int step = 0; step < newton_schulz_steps; ++step) {
     polynomial_of(square, polynomial);
     add_identity(linear, polynomial);
     if (step == 0) {
@@ -104,7 +105,7 @@ void iterate_small(const Tensor& x, bool is_tall, Index side, Index steps) {
       matmul(matrix(polynomial), matrix(product), target(next));
       product.assign(next);
     }
-    if (step + 1 == steps) break;
+    if (step + 1 == newton_schulz_steps) break;
     matmul(matrix(polynomial), matrix(square), target(next));
     matmul(matrix(polynomial), matrix(next), target(square));
   }
@@ -112,20 +113,19 @@ void iterate_small(const Tensor& x, bool is_tall, Index side, Index steps) {
 }
 
 // X [rows, columns] in place.
-void orthogonalize(const Tensor& x, Index steps) {
+void orthogonalize(const Tensor& x) {
   constexpr double least_norm = 1e-7;
   const Index rows = x.shape()[0], columns = x.shape()[1], side = std::min(rows, columns);
   const auto factor = static_cast<Real>(1 / (std::sqrt(sum_of_squares(x)) + least_norm));
   for_slices(x, [&](Index at, Index count) { scale_by(factor, x.data() + at, count); });
   const bool is_small = Context::current().precision() == Precision::f32 && std::max(rows, columns) >= 2 * side;
-  is_small ? iterate_small(x, rows > columns, side, steps) : iterate(x, rows > columns, side, steps);
+  is_small ? iterate_small(x, rows > columns, side) : iterate(x, rows > columns, side);
 }
 
 class Muon : public Optimizer {
  public:
   struct Rates {
     double momentum, weight_decay, others;
-    Index iterations;
   };
   Muon(const Rates& rates, const AdamSettings& of_others, Parameters& parameters)
       : rates_(rates),
@@ -167,7 +167,7 @@ class Muon : public Optimizer {
     for_slices(x, [&](Index at, Index count) {
       add_momentum(momentum, scale, gradient.data() + at, matrix.m.data() + at, x.data() + at, count);
     });
-    orthogonalize(x, rates_.iterations);
+    orthogonalize(x);
     const auto out = static_cast<double>(weights.shape()[0]), in = static_cast<double>(weights.shape()[1]);
     const double rate = step.learning_rate * matrix.parameter->rate;
     const auto keep = static_cast<Real>(1 - rate * rates_.weight_decay);
@@ -183,7 +183,6 @@ class Muon : public Optimizer {
 struct MuonSettings final : AdamSettings {
   static constexpr const char* kind_name = "muon";
   double momentum = 0.95, others = 0.15;
-  Index iterations = 5;
   MuonSettings() {
     beta2 = 0.95;
     weight_decay = 0.1;
@@ -191,7 +190,7 @@ struct MuonSettings final : AdamSettings {
 
   double usual_rate(double) const override { return 0.02; }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Muon>(Muon::Rates{momentum, weight_decay, others, iterations}, *this, parameters);
+    return std::make_unique<Muon>(Muon::Rates{momentum, weight_decay, others}, *this, parameters);
   }
 
   template <class Self, class Visitor>
@@ -202,7 +201,6 @@ struct MuonSettings final : AdamSettings {
                 .above(0, 1000)
                 .takes("X"),
             self.others);
-    visitor(Field("iterations", "steps that make a matrix orthogonal").range(1, 20).takes("N"), self.iterations);
     AdamSettings::visit(self, visitor);
   }
 };
