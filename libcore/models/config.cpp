@@ -172,6 +172,13 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   naming_errors("`attention`", [&] { check_attention(config, *positions, all, scope); });
 }
 
+void ValueEmbeddingConfig::check_layers(Index layers) const {
+  const Index most = layers == 1 ? 1 : layers / 2;
+  check<UsageError>(value_embeddings <= most, "`value_embeddings` = ", value_embeddings, ": ",
+                    counted(layers, "layer has", "layers have"), " room for ", most,
+                    ", one for the first of them and the last");
+}
+
 void check_memory(const TransformerConfig& config, Index memory) {
   if (memory == 0) return;
   const Simulation nothing_is_computed;

@@ -182,6 +182,25 @@ struct EmbeddingConfig {
   }
 };
 
+// Embeddings that are added to the values of attention (nn::ValueEmbeddings), of decoders and encoders.
+struct ValueEmbeddingConfig {
+  Index value_embeddings = 0;
+
+  // Throws UsageError for more than a stack of so many layers has room for.
+  void check_layers(Index layers) const;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("value_embeddings",
+                  "tables of token vectors that are added to the values of attention, with learned factors: N tables "
+                  "for the first N layers, which the last N share")
+                .range(1, 5000)
+                .word(0, "none")
+                .takes("N"),
+            self.value_embeddings);
+  }
+};
+
 // A transformer of one stack: common, stack and embedding together, and whether the output shares the embedding.
 struct TransformerConfig : TokenConfig, StackConfig, EmbeddingConfig {
   bool tie_embeddings = true;

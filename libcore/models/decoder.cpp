@@ -197,6 +197,9 @@ void DecoderConfig::validate() const {
   check<UsageError>(memory == 0 || !fills_masks,
                     "`memory`: a decoder that fills masks reads each window as a whole; "
                     "leave it out, or `fills_masks`, which the mixed objective sets");
+  check<UsageError>(memory == 0 || value_embeddings == 0,
+                    "`memory`: `value_embeddings` are of the tokens of a window alone; leave one of them out");
+  check_layers(layers);
   AttentionSupport all = needed;
   all.window = memory > 0;
   check_transformer(*this, all);
@@ -205,7 +208,10 @@ void DecoderConfig::validate() const {
 
 Decoder::Decoder(const DecoderConfig& config, ParameterSource weights)
     : StackModel(config, std::move(weights),
-                 {.causal = !config.fills_masks, .needed = needed, .memory = config.memory}),
+                 {.causal = !config.fills_masks,
+                  .needed = needed,
+                  .memory = config.memory,
+                  .value_embeddings = config.value_embeddings}),
       memory_(config.memory),
       head_(head_for(scope("head"), config, embeddings().tokens())) {}
 
@@ -217,6 +223,11 @@ double Decoder::training_flops_per_token(Index time, double predicted) const {
   const auto projected = static_cast<double>(shape.kv_heads * (shape.key_width + shape.value_width) * width());
   const double per_layer = 6 * numbers + 4 * projected / static_cast<double>(std::max<Index>(1, time));
   return StackModel::training_flops_per_token(time, predicted) + static_cast<double>(layers() * memory_) * per_layer;
+}
+
+// The values of earlier positions lack what their tokens added.
+bool Decoder::remembers() const {
+  return !has_values() && !embeddings().positions().is_absolute() && stack().can_continue_windows();
 }
 
 std::unique_ptr<GeneratorState> Decoder::start(const GenerationStart& start) const {
@@ -231,7 +242,7 @@ Tensor Decoder::step(const TokenIds& ids, const std::vector<Index>& added, Gener
   state.check_step(ids, added);
   const RowKernelsScope kernels(ids.shape[1] == 1 ? RowKernels::few : RowKernels::many);
   const Tensor x = embeddings()(ids, {}, state.seen()).value();
-  const Tensor last = last_added(stack().step(x, {state.seen(), added}, state.layers), added);
+  const Tensor last = last_added(stack().step(x, {state.seen(), added}, state.layers, {.values = values(ids)}), added);
   state.advance(added);
   return head_(stack().finish(Variable(last))).value();
 }

@@ -7,7 +7,7 @@
 
 namespace heddle::models {
 
-struct DecoderConfig : TransformerConfig {
+struct DecoderConfig : TransformerConfig, ValueEmbeddingConfig {
   static constexpr const char* kind_name = "decoder";
   Index memory = 0;
   double logit_cap = 0;
@@ -36,6 +36,7 @@ struct DecoderConfig : TransformerConfig {
                   "also reads texts as a whole, to fill in masked tokens and to give vectors: what the mixed objective "
                   "trains"),
             self.fills_masks);
+    ValueEmbeddingConfig::visit(self, visitor);
   }
 };
 
@@ -45,7 +46,7 @@ class Decoder : public StackModel, public Generator, public TokenLoss {
   Decoder(const DecoderConfig& config, ParameterSource weights);
 
   const heads::TokenHead& next_token_head() const override { return head_; }
-  bool remembers() const override { return !embeddings().positions().is_absolute() && stack().can_continue_windows(); }
+  bool remembers() const override;
   Index memory() const override { return memory_; }
   double training_flops_per_token(Index time, double predicted) const override;
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;

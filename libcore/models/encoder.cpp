@@ -98,7 +98,10 @@ EncoderConfig electra_base() {
 
 HeadlessEncoder::HeadlessEncoder(const EncoderConfig& config, ParameterSource weights)
     : StackModel(config, std::move(weights),
-                 {.causal = false, .needed = {}, .embedding_width = config.embedding_width}),
+                 {.causal = false,
+                  .needed = {},
+                  .embedding_width = config.embedding_width,
+                  .value_embeddings = config.value_embeddings}),
       pooler_(linear_if(config.pooler, scope("encoder/pooler"), config, config.width)) {}
 
 Encoder::Encoder(const EncoderConfig& config, ParameterSource weights)
@@ -138,7 +141,9 @@ Variable DetectingEncoder::masked_hidden(const Sequences& sequences, const Pass&
     const Part part(nn::parts::token_embeddings);
     return projection_ ? (*projection_)(shared, {.output = DType::real}) : shared;
   }();
-  return stack_(embeddings().drop(x, pass.again(1)), mask(sequences), pass, {}, context(sequences));
+  StackContext own = context(sequences);
+  own.values.clear();  // those of the discriminator
+  return stack_(embeddings().drop(x, pass.again(1)), mask(sequences), pass, {}, own);
 }
 
 Variable DetectingEncoder::replaced(const Variable& hidden) const {

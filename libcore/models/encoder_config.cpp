@@ -53,6 +53,7 @@ void EncoderConfig::spell_out() {
 
 void EncoderConfig::validate() const {
   check_transformer(*this, {});
+  check_layers(layers);
   if (has_generator()) {
     check<UsageError>(!next_sentence, "`next_sentence` is not for models with a generator; ",
                       "leave out one of `next_sentence` and `generator_width`");

@@ -7,7 +7,7 @@
 
 namespace heddle::models {
 
-struct EncoderConfig : TransformerConfig {
+struct EncoderConfig : TransformerConfig, ValueEmbeddingConfig {
   static constexpr const char* kind_name = "encoder";
   // Of the shapes tried, the one that learned most in half an hour on one core (README.md has the results).
   EncoderConfig();
@@ -59,6 +59,7 @@ struct EncoderConfig : TransformerConfig {
                 .word(0, "auto")
                 .takes("N"),
             self.generator_layers);
+    ValueEmbeddingConfig::visit(self, visitor);
   }
 };
 

@@ -211,7 +211,8 @@ Tensor EncoderDecoder::step(const TokenIds& ids, const std::vector<Index>& added
   const Tensor x = target_embeddings_(ids, {}, state.seen()).value();
   PairWeights cross;
   PairWeights* const wanted = state.keeps_weights ? &cross : nullptr;
-  const Tensor last = last_added(decoder_.step(x, {state.seen(), added}, state.layers, state.memories, wanted), added);
+  const Tensor last =
+      last_added(decoder_.step(x, {state.seen(), added}, state.layers, {.memories = state.memories}, wanted), added);
   if (wanted != nullptr) state.set_source_weights(last_mean(cross.weights, added));
   state.advance(added);
   return head_(decoder_.finish(Variable(last))).value();

@@ -115,6 +115,7 @@ nn::BlockContext Stack::context_of(const StackContext& context, std::size_t laye
   if (context.earlier != nullptr && context.earlier->positions() > 0) {
     own.around.earlier = Variable(context.earlier->layers[layer]);
   }
+  if (!context.values.empty()) own.around.values = context.values[layer];
   return own;
 }
 
@@ -182,13 +183,13 @@ LayerStates Stack::start(Index batch, Index capacity, DType cache) const {
   return states;
 }
 
-Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories,
+Tensor Stack::step(Tensor x, const StepRows& rows, const LayerStates& states, const StackContext& context,
                    PairWeights* cross_weights) const {
   const Variable embeddings(x);
   for (std::size_t i = 0; i < layers_; ++i) {
     x = input_of(i, Variable(x), embeddings).value();
     PairWeights* const weights = i + 1 == layers_ ? cross_weights : nullptr;
-    x = block(i).step(x, rows, window_, *states[i], memory_of(memories, i), weights);
+    x = block(i).step(x, rows, window_, *states[i], context_of(context, i), weights);
   }
   return x;
 }

@@ -42,6 +42,7 @@ struct StackContext {
   Memories memories{};
   std::shared_ptr<const TokenIds> segments{};  // of the tokens, where these are relative
   const EarlierStates* earlier = nullptr;      // of the layers
+  std::vector<nn::AddedValues> values{};       // of each layer; empty: none
 };
 
 // Parameters: 0, 1, … of the blocks, each used by one layer, or by several in turn; mix/1, … with input_mix; norm.
@@ -76,8 +77,9 @@ class Stack {
 
   LayerStates start(Index batch, Index capacity, DType cache) const;
   // The states of new positions: x [batch, time, width] -> the same, before finish(). Sets *cross_weights, where given,
-  // to the weights of the last block's cross-attention, [batch, heads, time, memory_time].
-  Tensor step(Tensor x, const StepRows& rows, const LayerStates& states, const Memories& memories = {},
+  // to the weights of the last block's cross-attention, [batch, heads, time, memory_time]. Of the context, memories and
+  // values alone say something.
+  Tensor step(Tensor x, const StepRows& rows, const LayerStates& states, const StackContext& context = {},
               PairWeights* cross_weights = nullptr) const;
   // Precondition of cross_weights.
   bool has_cross_weights() const;

@@ -17,7 +17,17 @@ StackModel::StackModel(const ModelConfig& config, const TransformerConfig& trans
              {.positions = &embeddings_.positions(),
               .needed = direction.needed,
               .relative_segments = direction.relative_segments,
-              .memory = direction.memory}) {}
+              .memory = direction.memory}) {
+  if (direction.value_embeddings == 0) return;
+  const HeadShape shape = transformer.head_shape();
+  values_.emplace(scope(config.arch()),
+                  nn::ValueEmbeddings::Options{transformer.vocab_size, shape.kv_heads * shape.value_width,
+                                               transformer.layers, direction.value_embeddings});
+}
+
+std::vector<nn::AddedValues> StackModel::values(const TokenIds& ids) const {
+  return values_ ? (*values_)(ids) : std::vector<nn::AddedValues>();
+}
 
 Mask StackModel::mask(const Sequences& sequences) const {
   const Index window = sequences.earlier != nullptr ? stack_.window_after(*sequences.earlier) : stack_.window();
@@ -37,7 +47,7 @@ Variable StackModel::embed(const Sequences& sequences) const {
 }
 
 StackContext StackModel::context(const Sequences& sequences) const {
-  StackContext result{.earlier = sequences.earlier.get()};
+  StackContext result{.earlier = sequences.earlier.get(), .values = values(sequences.ids)};
   if (relative_segments_ && !sequences.segments.empty()) {
     result.segments = std::make_shared<const TokenIds>(sequences.ids.shape, sequences.segments);
   }

@@ -4,11 +4,12 @@
 
 #include "libcore/models/model.hpp"
 #include "libcore/models/stack.hpp"
+#include "libcore/nn/value_embeddings.hpp"
 
 namespace heddle::models {
 
 // Parameters, named after the architecture: ARCH/embedding, ARCH/0, ARCH/1, …, ARCH/norm; ARCH/embedding/projection
-// where embeddings have another width than the stack.
+// where embeddings have another width than the stack; those of nn::ValueEmbeddings where there are some.
 class StackModel : public ModelOfTokens,
                    public virtual ContextualVectors,
                    public AttentionMaps,
@@ -35,6 +36,7 @@ class StackModel : public ModelOfTokens,
     bool relative_segments = false;
     Index memory = 0;
     Index embedding_width = 0;  // 0: that of the stack
+    Index value_embeddings = 0;
   };
   template <class Config>
   StackModel(const Config& config, ParameterSource weights, const Direction& direction)
@@ -48,6 +50,9 @@ class StackModel : public ModelOfTokens,
   Variable look_up(const Sequences& sequences) const;
   // The input of the stack, before dropout, and what its layers see besides.
   Variable embed(const Sequences& sequences) const;
+  bool has_values() const { return values_.has_value(); }
+  // What each layer adds to the values of these tokens; empty: nothing.
+  std::vector<nn::AddedValues> values(const TokenIds& ids) const;
   Mask mask(const Sequences& sequences) const;
   StackContext context(const Sequences& sequences) const;
 
@@ -60,6 +65,7 @@ class StackModel : public ModelOfTokens,
   nn::InputEmbeddings embeddings_;
   std::optional<nn::Linear> projection_;  // of embeddings to the width of the stack
   Stack stack_;
+  std::optional<nn::ValueEmbeddings> values_;
 };
 
 }  // namespace heddle::models

@@ -82,7 +82,7 @@ Variable Block::read_of(const Variable& x) const {
 }
 
 Surroundings Block::read_of(const Surroundings& around) const {
-  return {read_of(around.earlier), read_of(around.content), around.segments};
+  return {read_of(around.earlier), read_of(around.content), around.segments, around.values};
 }
 
 Variable Block::operator()(const Variable& x, const Mask& mask, const Pass& pass, const BlockContext& context,
@@ -103,13 +103,13 @@ Variable Block::at(const std::vector<Index>& positions, const Variable& x, const
 }
 
 Tensor Block::step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
-                   const CrossAttention::Memory* memory, PairWeights* cross_weights) const {
+                   const BlockContext& context, PairWeights* cross_weights) const {
   const Variable input(x);
   const Pass pass;
   const Sublayer attend = [&](const Variable& n, const Variable& rest) {
-    return attention_.step(n, rows, window, state, rest);
+    return attention_.step(n, rows, window, state, rest, context.around.values);
   };
-  return run(input, {attend, crossing(memory, pass, cross_weights), input}, pass).value();
+  return run(input, {attend, crossing(context.memory, pass, cross_weights), input}, pass).value();
 }
 
 PairWeights Block::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {

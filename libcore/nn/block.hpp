@@ -58,7 +58,7 @@ class Block {
     return attention_.start(batch, capacity, cache);
   }
   Tensor step(const Tensor& x, const StepRows& rows, Index window, AttentionState& state,
-              const CrossAttention::Memory* memory = nullptr, PairWeights* cross_weights = nullptr) const;
+              const BlockContext& context = {}, PairWeights* cross_weights = nullptr) const;
 
   // The weights of self-attention for the input x, [batch, heads, time, time].
   PairWeights weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "libcore/ops/add_scaled.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/concatenate.hpp"
 #include "libcore/ops/gather.hpp"
@@ -83,6 +84,14 @@ Heads MultiHeadAttention::normed(Heads heads) const {
   return heads;
 }
 
+Heads MultiHeadAttention::with(Heads heads, const AddedValues& values) const {
+  if (values.vectors.empty()) return heads;
+  const Variable parts =
+      view(values.vectors, [count = shape_.kv_heads](const Tensor& t) { return t.split(-1, count).swapped(1, 2); });
+  heads.value = ops::add_scaled(heads.value, parts, values.scale);
+  return heads;
+}
+
 AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts,
                                        Index key_time, const Pass& pass) const {
   AttentionCall call{.query = heads.query, .key = heads.key, .value = heads.value, .mask = mask, .pass = pass};
@@ -146,7 +155,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
     heads = inputs().memory(around.content, pass);
     heads.query = inputs().query(x, pass);
   }
-  heads = normed(std::move(heads));
+  heads = with(normed(std::move(heads)), around.values);
   const Variable query = heads.query;
   Mask seen = mask;
   if (!positions.empty()) seen.query_offsets = positions;
@@ -184,13 +193,13 @@ std::unique_ptr<AttentionState> SelfAttention::start(Index batch, Index capacity
 }
 
 Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
-                             const Variable& residual) const {
+                             const Variable& residual, const AddedValues& values) const {
   const Mask mask{.causal = true, .window = window, .query_offsets = rows.seen};
   Index key_time = 0;
   for (std::size_t b = 0; b < rows.seen.size(); ++b) key_time = std::max(key_time, rows.seen[b] + rows.added[b]);
   const auto heads = [&] {
     const Part part(parts::projections);
-    return normed(inputs().all(x, {}, {}));
+    return with(normed(inputs().all(x, {}, {})), values);
   }();
   const AttentionCall next = call(heads, mask, rows.seen, steady_length(key_time));
   const auto mixed = [&] {

@@ -35,11 +35,18 @@ struct AttentionOptions {
   double stddev = 0.02, output_stddev = 0.02;
 };
 
+// What is added to the values of x before attention mixes them: scale vectors.
+struct AddedValues {
+  Variable vectors{};  // [batch, time, kv_heads * value_width], Real; empty: nothing
+  Variable scale{};    // [1]
+};
+
 // What self-attention sees besides its input x [batch, time, width]; each may be empty.
 struct Surroundings {
   Variable earlier{};  // [batch, earlier_time, width]: positions before those of x, which are keys and values alone
   Variable content{};  // [batch, time, width]: what keys and values are made of in place of x, which then only asks
   std::shared_ptr<const TokenIds> segments{};  // of x, [batch, time]; null: all tokens are of one
+  AddedValues values{};                        // of x
 };
 
 // The projections and the variant, which self- and cross-attention have in common. A variant without projections gets
@@ -70,6 +77,8 @@ class MultiHeadAttention {
   const HeadProjections& inputs() const { return *inputs_; }
   // With its queries and keys, of those that it has, as scores see them before positions.
   Heads normed(Heads heads) const;
+  // With what is added to the values.
+  Heads with(Heads heads, const AddedValues& values) const;
 
  private:
   HeadShape shape_;
@@ -96,8 +105,8 @@ class SelfAttention : public MultiHeadAttention {
   PairWeights weights(const Variable& x, const Mask& mask, const Surroundings& around = {}) const;
 
   std::unique_ptr<AttentionState> start(Index batch, Index capacity, DType cache) const;
-  Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state,
-                const Variable& residual) const;
+  Variable step(const Variable& x, const StepRows& rows, Index window, AttentionState& state, const Variable& residual,
+                const AddedValues& values = {}) const;
 
  private:
   AttentionCall seen_call(const Variable& x, const Mask& mask, const Pass& pass, const std::vector<Index>& positions,

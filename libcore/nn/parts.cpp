@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, std::string_view> names[] = {
     {"/embedding/", token_embeddings},
     {"/head/", output},
     {"/pooler/", pooler},
+    {"/value_scale/", projections},
     {"attention/query/", projections},
     {"attention/key/", projections},
     {"attention/value/", projections},

@@ -226,6 +226,7 @@ class Calculation {
     for (const auto& x : asking) query_.push_back(normed("query", projected("query", x)));
     for (const auto& x : seen) key_.push_back(normed("key", projected("key", x)));
     for (const auto& x : seen) value_.push_back(projected("value", x));
+    for (std::size_t t = 0; t < text.values.size(); ++t) add(text.values[t], value_[t]);
   }
 
   // [heads][query][key]

@@ -30,6 +30,7 @@ struct NaiveSelfAttention {
   struct Text {
     Mask mask{};
     std::vector<TokenId> segments{};  // of all keys; empty: of no account
+    Rows values{};                    // what is added to those of all keys; empty: nothing
   };
   // The results of `asking`, which attend to `seen`; the weights are [heads][query][key].
   Rows operator()(const Rows& asking, const Rows& seen, const Text& text) const;

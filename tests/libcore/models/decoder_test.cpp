@@ -50,6 +50,8 @@ std::vector<Variation<models::DecoderConfig>> variations() {
       .add("normed heads", [](auto& c) { c.head_norm = true, c.positions = "rope"; })
       .add("gated heads", [](auto& c) { c.head_gates = true; })
       .add("mixed inputs", [](auto& c) { c.input_mix = true, c.layers = 3; })
+      .add("values of tokens", [](auto& c) { c.layers = 5, c.value_embeddings = 2; })
+      .add("values of tokens, grouped heads", [](auto& c) { c.layers = 1, c.value_embeddings = 1, c.kv_heads = 1; })
       .add("squared activation", [](auto& c) { c.activation = "relu-squared"; })
       .add("bounded logits", [](auto& c) { c.logit_cap = 1.5; })
       .add("gated", [](auto& c) { c.gated = true, c.activation = "silu"; })
@@ -116,6 +118,25 @@ TEST_CASE("decoder: cached decoding equals recomputation, token by token and wit
     const Tensor whole = model.next_token_head()(model.hidden(ids)).value();  // [2, 8, 13]
     check_steps(model, ids, whole);
   }
+}
+
+TEST_CASE("decoder: values of tokens begin as nothing, and need layers and windows of their own") {
+  models::DecoderConfig config = small_decoder_config;
+  config.positions = "rope";
+  const models::Decoder plain(config, 3);
+  config.value_embeddings = 1;
+  const models::Decoder model(config, 3);
+  const TokenIds ids = some_ids(2, 8, 13);
+  CHECK(model.hidden(ids).value().elements() == plain.hidden(ids).value().elements());
+  CHECK(model.parameters().count() == plain.parameters().count() + 13 * 12 + 2);
+  CHECK(plain.remembers());
+  CHECK_FALSE(model.remembers());
+  config.value_embeddings = 2;
+  CHECK_THROWS_WITH_AS(config.validate(),
+                       "`value_embeddings` = 2: 2 layers have room for 1, one for the first of them and the last",
+                       UsageError);
+  config.value_embeddings = 1, config.memory = 4;
+  CHECK_THROWS_WITH_AS(config.validate(), doctest::Contains("`memory`: `value_embeddings` are"), UsageError);
 }
 
 TEST_CASE("decoder: weights in fewer bits count as the numbers they stand for, in every variation, cached or not") {

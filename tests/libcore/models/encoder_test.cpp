@@ -43,6 +43,7 @@ std::vector<Variation<models::EncoderConfig>> variations() {
     c.positions = "sinusoidal";
     c.window = 2;
   });
+  list.add("values of tokens", [](auto& c) { c.value_embeddings = 1; });
   list.add_attention();
   list.add("relative scalar", [](auto& c) { c.positions = "relative-scalar:buckets=8,max-distance=4"; });
   return list;

@@ -103,7 +103,9 @@ class NaiveTransformer {
       Matrix& earlier = kept[static_cast<std::size_t>(layer)];
       const Mask mask{.causal = reading.causal, .query_offsets = {static_cast<Index>(earlier.size())}};
       earlier.insert(earlier.end(), x.begin(), x.end());
-      x = block(x, layer % config_.block_count(), {.seen = earlier, .text = {.mask = mask}, .source = reading.source});
+      x = block(
+          x, layer % config_.block_count(),
+          {.seen = earlier, .text = {.mask = mask, .values = added_values(ids, layer)}, .source = reading.source});
       if (earlier.size() > most) earlier.erase(earlier.begin(), earlier.end() - static_cast<std::ptrdiff_t>(most));
     }
     return finish(x);
@@ -121,9 +123,26 @@ class NaiveTransformer {
       const Matrix n = config_.block == "post" ? x : each(x, at + "/attention_norm");
       const Mask mask{.causal = reading.causal, .window = config_.window};
       all.push_back(attention(at + "/attention", reading.causal).weights(n, n, {.mask = mask}));
-      x = block(x, number, {.seen = x, .text = {.mask = {.causal = reading.causal}}, .source = reading.source});
+      x = block(x, number,
+                {.seen = x,
+                 .text = {.mask = {.causal = reading.causal}, .values = added_values(ids, layer)},
+                 .source = reading.source});
     }
     return all;
+  }
+
+  // s e of each token, of the layers that have a table.
+  Matrix added_values(const std::vector<TokenId>& ids, Index layer) const {
+    Index tables = 0;
+    while (has(table_of_values(tables))) ++tables;
+    const Index last = layer - (config_.layers - tables);
+    if (tables == 0 || (layer >= tables && last < 0)) return {};
+    Matrix values;
+    for (const TokenId id : ids) {
+      values.push_back(row_of(table_of_values(layer < tables ? layer : last), id));
+      for (double& value : values.back()) value *= tensor(stack_ + "/value_scale/" + std::to_string(layer))[0];
+    }
+    return values;
   }
 
   // What a layer reads: a x + b e.
@@ -190,6 +209,9 @@ class NaiveTransformer {
   Vector linear(const Vector& x, const std::string& name) const {
     const Vector y = product(name + "/weight", x);
     return has(name + "/bias") ? sum(y, vector_of(name + "/bias")) : y;
+  }
+  std::string table_of_values(Index number) const {
+    return stack_ + "/embedding/value/" + std::to_string(number) + "/weight";
   }
   bool has(const std::string& name) const { return model_.parameters().find(name) != nullptr; }
   // (x - mean) / sqrt(variance + eps) times the gain, plus the bias if there is one; or x / sqrt(mean x^2 + eps) times

@@ -59,10 +59,11 @@ TEST_CASE("presets: the defaults of transformers") {
   };
   const auto fields = [](const std::string& arch) { return join(FieldList::of(models::ModelConfig::of(arch)), " "); };
   CHECK(fields("decoder") ==
-        with("128", "gelu-tanh gated=no", "layer", "rope") + " memory=0 logit_cap=0 fills_masks=no");
+        with("128", "gelu-tanh gated=no", "layer", "rope") + " memory=0 logit_cap=0 fills_masks=no value_embeddings=0");
   CHECK(fields("encoder") ==
         with("256", "silu gated=yes", "rms", "rope") +
-            " pooler=no masked_head=yes next_sentence=no embedding_width=0 generator_width=0 generator_layers=0");
+            " pooler=no masked_head=yes next_sentence=no embedding_width=0 generator_width=0 generator_layers=0 "
+            "value_embeddings=0");
   CHECK(fields("encoder-decoder") ==
         with("128", "gelu-tanh gated=no", "layer", "sinusoidal") +
             " source_vocab_size=0 encoder_layers=0 share_embeddings=yes start_token=-1 scale_logits=no "

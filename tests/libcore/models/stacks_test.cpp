@@ -162,6 +162,7 @@ TEST_CASE("decoders: random combinations of features equal their equations, whol
     Draw draw(seed);
     auto config = drawn_config<models::DecoderConfig>(draw);
     config.tie_embeddings = draw.coin();
+    config.value_embeddings = draw.one_of<Index>({0, 0, 1});
     const auto model = model_of<models::Decoder>(config);
     if (!model) continue;
     ++count;
@@ -196,6 +197,7 @@ TEST_CASE("encoders: random combinations of features equal their equations in a 
     Draw draw(seed + 1000);
     auto config = drawn_config<models::EncoderConfig>(draw);
     config.segments = draw.one_of<Index>({0, 2});
+    config.value_embeddings = draw.one_of<Index>({0, 0, 1});
     const auto model = model_of<models::Encoder>(config);
     if (!model) continue;
     ++count;
