@@ -157,7 +157,7 @@ struct MixedSettings final : ObjectiveSettings {
                 .above(0, 0.999)
                 .takes("P"),
             self.causal);
-    visitor(Field("probability",
+    visitor(Field("masked",
                   "fraction of the tokens of the others to predict; 80 % of them are masked, 10 % replaced by random "
                   "tokens, 10 % kept")
                 .above(0, 1)

@@ -64,8 +64,8 @@ TEST_CASE("kinds: the defaults are those that README and man pages name") {
     CHECK(ScheduleChoice::from(text) == ScheduleChoice::from(KindText::parse(text).name));
   }
   for (const char* const text :
-       {"mixed:causal=0.0625,probability=0.3", "masked:probability=0.3,masking=dynamic",
-        "detect:weight=50,probability=0.3", "permute:partial-prediction=6",
+       {"mixed:causal=0.0625,masked=0.3", "masked:probability=0.3,masking=dynamic", "detect:weight=50,probability=0.3",
+        "permute:partial-prediction=6",
         "denoise:noise=spans,density=auto,mean-span-length=3,random-roll=false,permute-sentences=true"}) {
     CAPTURE(text);
     CHECK(ObjectiveChoice::from(text) == ObjectiveChoice::from(KindText::parse(text).name));

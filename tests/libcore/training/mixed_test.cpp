@@ -150,7 +150,7 @@ TEST_CASE("mixed: stopped at any step and resumed, it ends with the same bits") 
 TEST_CASE("mixed: what cannot work is refused") {
   const auto text = text_to_mix(3000, 1);
   const TrainingConfig settings = quick_settings(1);
-  for (const char* const name : {"mixed:causal=0", "mixed:causal=1", "mixed:probability=0", "mixed:probability=1.5"}) {
+  for (const char* const name : {"mixed:causal=0", "mixed:causal=1", "mixed:masked=0", "mixed:masked=1.5"}) {
     CAPTURE(name);
     CHECK_THROWS_AS(ObjectiveChoice::from(name).check(), UsageError);
   }
