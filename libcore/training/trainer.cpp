@@ -139,6 +139,7 @@ void Trainer::update(const Step& step) {
                       .learning_rate = rate,
                       .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
                       .loss = step.loss});
+  rate_ = rate;
   average_.update(state_.step);
   objective_.finish_step();
   state_.step += 1;
@@ -244,8 +245,13 @@ void Trainer::check_weights() const {
 // Of the last step.
 std::string Trainer::circumstances() const {
   const Index last = std::max<Index>(0, state_.step - 1);
-  return concatenate("learning rate ", schedule_.rate(last), ", gradient norm ", state_.gradient_norm, read_by(last),
+  return concatenate("learning rate ", last_rate(), ", gradient norm ", state_.gradient_norm, read_by(last),
                      "; lower `learning_rate` or raise `warmup`");
+}
+
+// A schedule that has become longer or shorter since then has another.
+double Trainer::last_rate() const {
+  return rate_.value_or(schedule_.rate(std::max<Index>(0, state_.step - 1)));
 }
 
 // Evaluates if it is time, and reports the step. A stop during the evaluation leaves both to the resumed run.
@@ -263,7 +269,7 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
   }
   const double rate = interval.seconds > 0 ? static_cast<double>(interval.units) / interval.seconds : 0;
   state_.reported_step = state_.step;
-  hooks.on_step({state_.step, state_.units, state_.loss, schedule_.rate(state_.step - 1), state_.gradient_norm,
+  hooks.on_step({state_.step, state_.units, state_.loss, last_rate(), state_.gradient_norm,
                  std::move(valid), rate, rate * objective_.flops_per_unit()});
   if (best) save(hooks.save_best);
 }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "libcore/training/moving_average.hpp"
@@ -120,6 +121,7 @@ class Trainer {
   void check_weights() const;
 
   bool is_best(double metric) const;
+  double last_rate() const;
 
   Objective& objective_;
   Parameters& parameters_;
@@ -127,6 +129,7 @@ class Trainer {
   Precision precision_;
   Index total_steps_, eval_every_;
   Schedule schedule_;
+  std::optional<double> rate_;  // of the last step, where this trainer made it
   std::unique_ptr<Optimizer> optimizer_;
   MovingAverage average_;
   TrainingState state_;

@@ -345,7 +345,7 @@ int TrainingSession::run(const SaveModel& save) {
   }
   cli::catch_stop_signals();
   first_step_ = trainer_.state().step;
-  // A run that goes on keeps the steps that it has, so that it ends with the same bits.
+  // A resumed run keeps the steps that it has, so that it ends with the same bits.
   if (spec_.budget.seconds > 0 && is_new_) {
     pace_.emplace(Pace::Run{.seconds = spec_.budget.seconds,
                             .eval_every = objective_.can_evaluate() ? trainer_.evaluation_interval() : 0,
