@@ -269,8 +269,8 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
   }
   const double rate = interval.seconds > 0 ? static_cast<double>(interval.units) / interval.seconds : 0;
   state_.reported_step = state_.step;
-  hooks.on_step({state_.step, state_.units, state_.loss, last_rate(), state_.gradient_norm,
-                 std::move(valid), rate, rate * objective_.flops_per_unit()});
+  hooks.on_step({state_.step, state_.units, state_.loss, last_rate(), state_.gradient_norm, std::move(valid), rate,
+                 rate * objective_.flops_per_unit()});
   if (best) save(hooks.save_best);
 }
 
