@@ -1,0 +1,116 @@
+#include "libcore/parallel/tree.hpp"
+
+#include <algorithm>
+
+#include "libcore/base/error.hpp"
+
+namespace heddle::parallel {
+
+namespace {
+
+void add_nodes_within(const Range& own, const Range& node, std::vector<Range>& found) {
+  if (node.end <= own.begin || own.end <= node.begin) return;
+  if (own.begin <= node.begin && node.end <= own.end) {
+    found.push_back(node);
+    return;
+  }
+  add_nodes_within(own, {node.begin, middle(node)}, found);
+  add_nodes_within(own, {middle(node), node.end}, found);
+}
+
+// The values of the nodes that ranks have, in order, of which each addition leaves the sum in the first.
+template <class T>
+class TreeSum {
+ public:
+  TreeSum(std::vector<Range> nodes, std::vector<std::span<T>> values)
+      : nodes_(std::move(nodes)), values_(std::move(values)) {}
+
+  // The node's value, in place of that of its first part.
+  std::span<T> of(const Range& node) {
+    if (nodes_[next_] == node) return values_[next_++];
+    const std::span<T> left = of({node.begin, middle(node)}), right = of({middle(node), node.end});
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] += right[i];
+    return left;
+  }
+
+ private:
+  std::vector<Range> nodes_;
+  std::vector<std::span<T>> values_;
+  std::size_t next_ = 0;
+};
+
+template <class T>
+std::span<T> cut(std::span<T> numbers, const Range& part) {
+  return numbers.subspan(static_cast<std::size_t>(part.begin), static_cast<std::size_t>(part.count()));
+}
+
+}  // namespace
+
+Range parent(const Range& node, Index leaves) {
+  Range above{0, leaves};
+  while (true) {
+    const Range half = node.begin < middle(above) ? Range{above.begin, middle(above)} : Range{middle(above), above.end};
+    if (half == node) return above;
+    check<Error>(half.count() > 1 && node.count() < half.count(), "[", node.begin, ", ", node.end,
+                 ") is no node of a tree of ", leaves, " leaves, or its root");
+    above = half;
+  }
+}
+
+std::vector<Range> nodes_within(const Range& own, Index leaves) {
+  std::vector<Range> found;
+  add_nodes_within(own, {0, leaves}, found);
+  return found;
+}
+
+template <class T>
+void sum_part_in_tree(const Group& group, Index leaves, const std::vector<std::span<const T>>& own, std::span<T> part) {
+  const Index count = own.empty() ? 0 : std::ssize(own.front());
+  std::vector<Range> nodes;
+  std::vector<std::size_t> first;  // of each rank's, among all nodes
+  for (int rank = 0; rank < group.size(); ++rank) {
+    first.push_back(nodes.size());
+    const std::vector<Range> held = nodes_within(part_of(leaves, rank, group.size()), leaves);
+    nodes.insert(nodes.end(), held.begin(), held.end());
+  }
+  first.push_back(nodes.size());
+  std::vector<T> memory(nodes.size() * part.size());
+  std::vector<std::span<T>> values;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    values.push_back(std::span(memory).subspan(i * part.size(), part.size()));
+  }
+  std::vector<Outgoing> sent;
+  std::vector<Incoming> received;
+  for (int other = 0; other < group.size(); ++other) {
+    const auto at = static_cast<std::size_t>(other);
+    const bool is_own = other == group.rank();
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const std::span<const T> for_other = cut(own[i], part_of(count, other, group.size()));
+      if (is_own) {
+        std::ranges::copy(for_other, values[first[at] + i].begin());
+      } else {
+        sent.push_back({other, std::as_bytes(for_other)});
+      }
+    }
+    for (std::size_t i = first[at]; i < first[at + 1] && !is_own; ++i) {
+      received.push_back({other, std::as_writable_bytes(values[i])});
+    }
+  }
+  group.exchange(sent, received);
+  std::ranges::copy(TreeSum<T>(nodes, values).of({0, leaves}), part.begin());
+}
+
+template <class T>
+void sum_in_tree(const Group& group, Index leaves, const std::vector<std::span<const T>>& own, std::span<T> result) {
+  sum_part_in_tree(group, leaves, own, cut(result, part_of(std::ssize(result), group.rank(), group.size())));
+  group.complete(result);
+}
+
+template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const float>>&, std::span<float>);
+template void sum_in_tree(const Group&, Index, const std::vector<std::span<const float>>&, std::span<float>);
+template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const double>>&, std::span<double>);
+template void sum_in_tree(const Group&, Index, const std::vector<std::span<const double>>&, std::span<double>);
+template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const Index>>&, std::span<Index>);
+template void sum_in_tree(const Group&, Index, const std::vector<std::span<const Index>>&, std::span<Index>);
+
+}  // namespace heddle::parallel

@@ -1,0 +1,35 @@
+// The binary tree in which the parts of a sum are added. It depends on their number alone, so the sum has the same bits
+// however many ranks hold the parts: a + b of the two halves, the first of which has one part more where their number is
+// odd.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "libcore/parallel/group.hpp"
+
+namespace heddle::parallel {
+
+// Where a node of two leaves or more is cut.
+inline Index middle(const Range& node) {
+  return node.begin + (node.count() + 1) / 2;
+}
+
+// The node that has this one as a half. Precondition: it is a node of the tree of so many leaves, and not its root.
+Range parent(const Range& node, Index leaves);
+
+// The largest nodes of which a rank has all leaves, where it has these; in their order.
+std::vector<Range> nodes_within(const Range& own, Index leaves);
+
+// The root of the tree over the leaves, of which each rank has its own part_of(). own[i] has the numbers of the i-th of
+// nodes_within() the rank's leaves: as many numbers in every node of every rank. Each rank adds up a part of the numbers:
+// it gets its own part_of() the root. It sends and receives as many numbers as there are, times (ranks - 1) / ranks and
+// times the nodes that a rank holds: one where the number of ranks is a power of two and divides the leaves.
+// T: float, double, Index.
+template <class T>
+void sum_part_in_tree(const Group& group, Index leaves, const std::vector<std::span<const T>>& own, std::span<T> part);
+// The same for the whole root, which may be in the place of one of the rank's own nodes.
+template <class T>
+void sum_in_tree(const Group& group, Index leaves, const std::vector<std::span<const T>>& own, std::span<T> result);
+
+}  // namespace heddle::parallel
