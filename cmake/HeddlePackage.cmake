@@ -1,6 +1,6 @@
 # What stands beside programs and libraries when heddle is installed: the CMake package, the pkg-config file, the
-# licence; and what cpack makes of it. Component tools is what users run, component development what programs are built
-# with.
+# licence; and what cpack makes of it. Component tools is what users run, component mpi what several ranks need besides,
+# component development what programs are built with.
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/heddle)
 
@@ -33,7 +33,7 @@ file(RELATIVE_PATH HEDDLE_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/heddle.pc.in ${PROJECT_BINARY_DIR}/heddle.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heddle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
-# cpack -G DEB: heddle and libheddle-dev.
+# cpack -G DEB: heddle, libheddle-dev and, where there is MPI, heddle-mpi.
 set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)
 set(CPACK_PACKAGE_NAME heddle)
 set(CPACK_PACKAGE_CONTACT "heddle <heddle@localhost>")
@@ -42,6 +42,12 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Transformers as Unix tools")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_COMPONENTS_ALL tools development)
+if(TARGET heddle_mpi)
+  list(APPEND CPACK_COMPONENTS_ALL mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_NAME heddle-mpi)
+  set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "heddle (= ${PROJECT_VERSION})")
+  set(CPACK_COMPONENT_MPI_DESCRIPTION "Training on several ranks by MPI: what mpirun needs to start pretrain and finetune.")
+endif()
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)

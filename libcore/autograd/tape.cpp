@@ -97,6 +97,16 @@ void Gradient::clear() {
   taken_over_ = false;
 }
 
+Tensor Gradient::release() {
+  check<Error>(!base_, "the memory of a view is its base's");
+  const Tensor sum = sum_;
+  by_rows_ = false;  // or they were zeroed
+  clear();
+  kept_ = Tensor();
+  kept_is_zero_ = false;
+  return sum;
+}
+
 Variable leaf(const Tensor& value) {
   return {value, std::make_shared<Gradient>(value.shape())};
 }

@@ -59,11 +59,13 @@ class Gradient {
   bool is_empty() const;  // nothing contributed yet
   Tensor tensor() const;  // the sum so far; empty when is_empty()
   void clear();           // clears the sum; a persistent gradient keeps its memory
+  Tensor release();       // clears it and hands over the sum with its memory; not of views
   // The rows that may not be zero, in ascending order; nothing where they are not known.
   std::optional<std::vector<Index>> rows() const;
 
   // The gradient that owns the elements; for a view, the one that it is a view of.
   const Gradient* root() const { return base_ ? base_->root() : this; }
+  Gradient* root() { return base_ ? base_->root() : this; }
 
  private:
   const Shape shape_;

@@ -14,7 +14,7 @@ namespace heddle::parallel {
 
 namespace {
 
-// Nothing where the variable is not set, or no number.
+// Nothing where the variable is not set, or to something else.
 std::optional<int> number_in(const char* variable) {
   const char* const text = variable == nullptr ? nullptr : std::getenv(variable);
   if (text == nullptr) return std::nullopt;
@@ -59,7 +59,7 @@ const MpiFunctions& load_mpi(const Launch& launched) {
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   const char* const reason = module == nullptr ? dlerror() : "";
   check<DataError>(module != nullptr, launched.by, " asks for several ranks, and their MPI cannot be loaded: ", reason,
-                   "; install the MPI that heddle was built with");
+                   "; install that part of heddle, and the MPI that it was built with");
   const auto functions = reinterpret_cast<const MpiFunctions* (*)()>(dlsym(module, mpi_functions_symbol));
   check<DataError>(functions != nullptr, path, ": is of another version of heddle");
   return *functions();

@@ -9,8 +9,8 @@
 
 namespace heddle::parallel {
 
-// What the environment says of the launcher: Open MPI's and MPICH's mpirun, Slurm's srun, or PMIx, which has no variable
-// for the number of ranks.
+// What the environment says of the launcher: Open MPI's and MPICH's mpirun, Slurm's srun, or PMIx, which has no
+// variable for the number of ranks.
 struct Launch {
   int rank = 0;
   std::optional<int> size;

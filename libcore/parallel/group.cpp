@@ -62,8 +62,10 @@ template void Group::sum(std::span<Index>) const;
 
 bool Group::any(bool mine) const {
   if (is_alone()) return mine;
-  const auto all = gather(std::vector<char>{mine ? char{1} : char{0}});
-  return std::ranges::any_of(all, [](const std::vector<char>& of) { return of.front() != 0; });
+  std::vector<char> all(static_cast<std::size_t>(size()), 0);
+  all[static_cast<std::size_t>(rank())] = mine ? 1 : 0;
+  complete(std::span(all));
+  return std::ranges::find(all, 1) != all.end();
 }
 
 void Group::broadcast(std::string& text, int root) const {

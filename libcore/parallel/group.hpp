@@ -1,5 +1,6 @@
 // A group of ranks: processes, or threads in tests, that train one model together. Every rank calls the same operations
-// in the same order. Sums are taken in a fixed order, so that all ranks get the same bits, and the same ones in each run.
+// in the same order. Sums are taken in a fixed order, so that all ranks get the same bits, and the same ones in each
+// run.
 //
 //   group.sum(std::span(counts));             // of all ranks, on all ranks
 //   if (group.any(stop_requested())) return;  // all return

@@ -57,6 +57,12 @@ Range parent(const Range& node, Index leaves) {
   }
 }
 
+Index most_waiting(Index leaves) {
+  if (leaves < 2) return 0;
+  const Index first = middle({0, leaves});
+  return std::max(most_waiting(first), 1 + most_waiting(leaves - first));
+}
+
 std::vector<Range> nodes_within(const Range& own, Index leaves) {
   std::vector<Range> found;
   add_nodes_within(own, {0, leaves}, found);

@@ -1,6 +1,6 @@
 // The binary tree in which the parts of a sum are added. It depends on their number alone, so the sum has the same bits
-// however many ranks hold the parts: a + b of the two halves, the first of which has one part more where their number is
-// odd.
+// however many ranks hold the parts: a + b of the two halves, the first of which has one part more where their number
+// is odd.
 #pragma once
 
 #include <span>
@@ -18,13 +18,17 @@ inline Index middle(const Range& node) {
 // The node that has this one as a half. Precondition: it is a node of the tree of so many leaves, and not its root.
 Range parent(const Range& node, Index leaves);
 
+// How many sums wait for their other half, at most, where one rank adds the leaves in order: 0 for one leaf, at most
+// one for each level.
+Index most_waiting(Index leaves);
+
 // The largest nodes of which a rank has all leaves, where it has these; in their order.
 std::vector<Range> nodes_within(const Range& own, Index leaves);
 
 // The root of the tree over the leaves, of which each rank has its own part_of(). own[i] has the numbers of the i-th of
-// nodes_within() the rank's leaves: as many numbers in every node of every rank. Each rank adds up a part of the numbers:
-// it gets its own part_of() the root. It sends and receives as many numbers as there are, times (ranks - 1) / ranks and
-// times the nodes that a rank holds: one where the number of ranks is a power of two and divides the leaves.
+// nodes_within() the rank's leaves: as many numbers in every node of every rank. Each rank adds up a part of the
+// numbers: it gets its own part_of() the root. It sends and receives as many numbers as there are, times (ranks - 1) /
+// ranks and times the nodes that a rank holds: one where the number of ranks is a power of two and divides the leaves.
 // T: float, double, Index.
 template <class T>
 void sum_part_in_tree(const Group& group, Index leaves, const std::vector<std::span<const T>>& own, std::span<T> part);

@@ -75,8 +75,10 @@ class Objective {
   // Floating-point operations to train on one unit, on average.
   virtual double flops_per_unit() const = 0;
 
-  // State from one step to the next, such as hidden states of the preceding text; the shapes never change. Files store
-  // it as "objective/NAME", and a resumed run restores it as it was after the last finished step.
+  // State from one step to the next, such as hidden states of the preceding text; the shapes never change. The first
+  // dimension is that of the samples of a step, in order and as many elements for each, so that every rank keeps the
+  // part of its own micro-batches, and a file gets all. Files store it as "objective/NAME", and a resumed run restores
+  // it as it was after the last finished step.
   virtual std::vector<StateTensor> state() const { return {}; }
   // Called when the step whose losses were computed last is finished: updates the state for the next step. A step that
   // is abandoned is computed again from its beginning, without this call.

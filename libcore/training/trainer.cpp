@@ -1,8 +1,11 @@
 #include "libcore/training/trainer.hpp"
 
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
+#include "libcore/base/strings.hpp"
 #include "libcore/nn/parts.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/profile.hpp"
@@ -55,6 +58,31 @@ Index steps_in_all(const TrainingOptions& options, const Objective& objective) {
   return options.steps > 0 ? options.steps : usual_steps(options, objective);
 }
 
+// Throws UsageError unless the ranks divide the micro-batches of a step; the message has the numbers nearest above, or
+// below, that make a step of as many samples.
+void check_ranks_divide(const TrainingOptions& options, Index ranks) {
+  const Index samples = options.batch_size * options.accumulate;
+  if (options.accumulate % ranks == 0) return;
+  Index found = 0;
+  for (Index parts = ranks; parts <= samples && found < options.accumulate; parts += ranks) {
+    if (samples % parts == 0) found = parts;
+  }
+  const std::string same =
+      concatenate("`accumulate` = ", found, " with `batch_size` = ", found > 0 ? samples / found : 0,
+                  " makes steps of ", samples, ", too");
+  throw UsageError(concatenate(
+      "`accumulate` = ", options.accumulate, ": ", ranks, " ranks divide the micro-batches of a step among them, ",
+      "so it must be a multiple of ", ranks, "; ",
+      found > 0
+          ? same
+          : concatenate("no such one makes steps of ", samples, " as `batch_size` = ", options.batch_size, " does")));
+}
+
+const TrainingConfig& checked(const TrainingConfig& config, const parallel::Group& group) {
+  check_ranks_divide(config.training, group.size());
+  return config;
+}
+
 Index steps_between_evaluations(const TrainingOptions& options, const Objective& objective) {
   const Index step = samples_per_step(options, objective), epoch = objective.samples_per_epoch();
   return options.eval_every > 0 ? options.eval_every : std::max<Index>(1, (epoch + step - 1) / step);
@@ -62,16 +90,18 @@ Index steps_between_evaluations(const TrainingOptions& options, const Objective&
 
 }  // namespace
 
-Trainer::Trainer(Objective& objective, const TrainingConfig& config)
+Trainer::Trainer(Objective& objective, const TrainingConfig& config, const parallel::Group& group)
     : objective_(objective),
       parameters_(objective.parameters()),
-      config_(checked(config)),
+      config_(checked(checked(config), group)),
+      group_(group),
       precision_(checked(config.training.precision)),
       total_steps_(steps_in_all(config.training, objective)),
       eval_every_(steps_between_evaluations(config.training, objective)),
       schedule_(config.schedule, config.training.learning_rate, total_steps_),
       optimizer_(config.optimizer->make(parameters_)),
-      average_(config.training.ema_decay, parameters_) {
+      average_(config.training.ema_decay, parameters_),
+      gradients_(parameters_, config.training.accumulate, group) {
   parameters_.allocate_gradients();
 }
 
@@ -101,28 +131,71 @@ Pass Trainer::pass_of(Index part) const {
   return pass;
 }
 
-// Sums the gradients of a step's micro-batches. Returns nothing useful when stopped.
-Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
+// The micro-batches of this rank, and the size of those of all.
+Trainer::Step Trainer::begin_step() const {
   const Index size = objective_.samples_per_batch(config_.training.batch_size), parts = config_.training.accumulate;
-  const Index first = state_.step * size * parts;
+  const parallel::Range own = gradients_.own();
   Step step;
-  for (Index part = 0; part < parts; ++part) {
-    step.batches.push_back(objective_.batch(first + part * size, size));
+  for (Index part = own.begin; part < own.end; ++part) {
+    step.batches.push_back(objective_.batch((state_.step * parts + part) * size, size));
     step.counts += step.batches.back().counts;
   }
-  parameters_.clear_gradients();
-  for (Index part = 0; part < parts; ++part) {
-    if (hooks.save_now()) save(hooks.save_last);
-    if (hooks.stop()) {
+  std::array<Index, 4> counts{step.counts.samples, step.counts.units, step.counts.targets, step.counts.text_targets};
+  group_.sum(std::span<Index>(counts));
+  step.counts = {counts[0], counts[1], counts[2], counts[3]};
+  return step;
+}
+
+// Sums the gradients of a step's micro-batches. Returns nothing useful when stopped.
+Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
+  Step step = begin_step();
+  const Index first = gradients_.own().begin;
+  std::vector<double> losses;
+  gradients_.start();
+  for (const MicroBatch& batch : step.batches) {
+    if (agree(hooks.save_now)) save(hooks.save_last);
+    if (agree(hooks.stop)) {
       stopped_ = true;
       return step;
     }
+    const Index part = first + std::ssize(losses);
     Recording recording;
-    const Variable loss = step.batches[static_cast<std::size_t>(part)].loss(pass_of(part), step.counts);
-    step.loss += loss.value()[0];
+    const Variable loss = batch.loss(pass_of(part), step.counts);
+    losses.push_back(loss.value()[0]);
     recording.backward(loss);
+    gradients_.add(part);
   }
+  gradients_.finish();
+  step.loss = sum_of_losses(losses);
   return step;
+}
+
+// One after the other.
+double Trainer::sum_of_losses(const std::vector<double>& own) const {
+  double sum = 0;
+  for (const std::vector<double>& losses : group_.gather(own)) sum = std::accumulate(losses.begin(), losses.end(), sum);
+  return sum;
+}
+
+// Does what may fail on one rank alone; then it fails on all.
+void Trainer::together(const std::function<void()>& work) const {
+  std::exception_ptr failure;
+  try {
+    work();
+  } catch (const DataError&) {
+    failure = std::current_exception();
+  }
+  const bool fails = agree([&] { return failure != nullptr; });
+  if (failure) std::rethrow_exception(failure);
+  check<DataError>(!fails, "another rank failed");
+}
+
+// Gives every rank the samples of the others.
+void Trainer::share_state() const {
+  if (group_.is_alone()) return;
+  for (const StateTensor& tensor : objective_.state()) {
+    group_.complete(std::span(tensor.value.data(), static_cast<std::size_t>(tensor.value.size())));
+  }
 }
 
 void Trainer::update(const Step& step) {
@@ -159,10 +232,12 @@ std::string Trainer::diagnosis(const Step& step) const {
   if (!where.empty() && state_.step > 0) {
     return concatenate("first not finite: ", where, ", by step ", state_.step, read_by(state_.step - 1));
   }
-  for (std::size_t part = 0; part < step.batches.size() && where.empty(); ++part) {
-    where = result_not_finite(parameters_,
-                              [&] { (void)step.batches[part].loss(pass_of(static_cast<Index>(part)), step.counts); });
+  const Index first = gradients_.own().begin;
+  for (std::size_t i = 0; i < step.batches.size() && where.empty(); ++i) {
+    const Index part = first + static_cast<Index>(i);
+    where = result_not_finite(parameters_, [&] { (void)step.batches[i].loss(pass_of(part), step.counts); });
   }
+  for (const std::string& found : group_.gather(std::string(where))) where = where.empty() ? found : where;
   if (where.empty()) where = gradient_not_finite(parameters_);
   return concatenate("first not finite: ", where.empty() ? "the sum of the losses" : where, read_by(state_.step));
 }
@@ -190,8 +265,36 @@ bool Trainer::is_best(double metric) const {
   return objective_.better() == Better::lower ? metric < state_.best_metric : metric > state_.best_metric;
 }
 
-// Nothing when stopped.
+// Nothing useful when stopped.
 std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
+  share_state();  // of which the first rank may save a checkpoint
+  std::vector<Metric> metrics;
+  together([&] {
+    if (group_.is_first()) metrics = evaluate_here(hooks);
+  });
+  share(metrics);
+  if (!stopped_) evaluated_step_ = state_.step;
+  return metrics;
+}
+
+// The first rank's metrics, and whether it was stopped.
+void Trainer::share(std::vector<Metric>& metrics) {
+  stopped_ = group_.any(stopped_);
+  if (group_.is_alone()) return;
+  std::vector<double> values;
+  std::string names;
+  for (const Metric& metric : metrics) {
+    values.push_back(metric.value);
+    names += (names.empty() ? "" : "\n") + metric.name;
+  }
+  group_.broadcast(values);
+  group_.broadcast(names);
+  metrics.clear();
+  const std::vector<std::string> each = split(names, '\n');
+  for (std::size_t i = 0; i < values.size(); ++i) metrics.push_back({each.at(i), values[i]});
+}
+
+std::vector<Metric> Trainer::evaluate_here(const Hooks& hooks) {
   std::vector<Metric> metrics;
   {
     const MovingAverage::Exchanged averaged(average_);
@@ -210,12 +313,12 @@ std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
     check<NumericError>(stopped_ || std::isfinite(metric.value), "step ", state_.step, " diverged: validation ",
                         metric.name, " ", unsigned_nan(metric.value), ", ", circumstances());
   }
-  if (!stopped_) evaluated_step_ = state_.step;
   return metrics;
 }
 
 // An update may overflow, which the next step would find too late: only weights that work are saved.
 void Trainer::save(const std::function<void()>& hook) const {
+  share_state();
   const MovingAverage::Exchanged averaged(average_);
   check_model();
   hook();
@@ -269,9 +372,11 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
   }
   const double rate = interval.seconds > 0 ? static_cast<double>(interval.units) / interval.seconds : 0;
   state_.reported_step = state_.step;
-  hooks.on_step({state_.step, state_.units, state_.loss, last_rate(), state_.gradient_norm, std::move(valid), rate,
-                 rate * objective_.flops_per_unit()});
-  if (best) save(hooks.save_best);
+  together([&] {
+    hooks.on_step({state_.step, state_.units, state_.loss, last_rate(), state_.gradient_norm, std::move(valid), rate,
+                   rate * objective_.flops_per_unit()});
+  });
+  if (best) save([&] { together(hooks.save_best); });
 }
 
 // What fails here has changed neither weights nor the optimizer's memory, so the step can be saved.
@@ -317,6 +422,7 @@ void Trainer::run(const Hooks& hooks) {
     const MovingAverage::Exchanged trained(average_);
     train(hooks);
   }
+  share_state();
   check_model();
   hooks.save_last();
   if (failure_) std::rethrow_exception(failure_);

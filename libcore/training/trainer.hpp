@@ -7,6 +7,8 @@
 #include <optional>
 #include <vector>
 
+#include "libcore/parallel/group.hpp"
+#include "libcore/training/gradient_tree.hpp"
 #include "libcore/training/moving_average.hpp"
 #include "libcore/training/objective.hpp"
 #include "libcore/training/training_config.hpp"
@@ -49,6 +51,10 @@ struct StepRecord {
 // A DataError that on_step, save_best or an evaluation throws ends training with the last finished step saved and not
 // reported, so that the run that resumes reports it again. One of save_last, and any other exception, ends it at once.
 // After all of them the trainer is as its last finished step left it, and run() resumes.
+//
+// Of several ranks each has hooks. All are called on all ranks, for the same steps, and what save_now and stop return on
+// one of them holds for all; but only the first rank evaluates. on_step and save_best may throw a DataError on one rank
+// alone, which ends training on all; those of save_last must end the process.
 struct Hooks {
   std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
   // After every step, for progress.
@@ -65,10 +71,14 @@ struct Hooks {
 // The n-th step is a function of the configuration, the number of steps in all, the objective and n alone; steps and
 // evaluations compute in the configuration's precision, whatever the caller's context has. Where it averages weights,
 // what is evaluated, saved and left in the model is the average.
+//
+// Several ranks train one model: each has an equal model and objective, computes a part of the micro-batches of every
+// step, and makes the same update. The bits are those of one rank (GradientTree).
 class Trainer {
  public:
-  // Throws UsageError for a configuration that cannot work: with precision auto, or one that the processor lacks, too.
-  Trainer(Objective& objective, const TrainingConfig& config);
+  // Throws UsageError for a configuration that cannot work: with precision auto, or one that the processor lacks, too;
+  // for micro-batches that the ranks do not divide. The group must outlive this.
+  Trainer(Objective& objective, const TrainingConfig& config, const parallel::Group& group = parallel::alone());
 
   Index evaluation_interval() const { return eval_every_; }  // steps
   Index total_steps() const { return total_steps_; }
@@ -82,7 +92,7 @@ class Trainer {
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
   const Optimizer& optimizer() const { return *optimizer_; }
-  // The state of the optimizer, the average and the objective, between runs.
+  // The state of the optimizer, the average and the objective, between runs; on all ranks.
   std::vector<StateTensor> tensors() const;
 
   // Throws NumericError when the loss, a gradient or a metric is not finite, or the weights to save are not, or the
@@ -98,11 +108,17 @@ class Trainer {
     Index units = 0;
   };
   struct Step {
-    std::vector<MicroBatch> batches;
+    std::vector<MicroBatch> batches;  // of this rank
     Counts counts;
     double loss = 0;
   };
+  Step begin_step() const;
   Step accumulate_gradients(const Hooks& hooks);
+  double sum_of_losses(const std::vector<double>& own) const;
+  bool agree(const std::function<bool()>& hook) const { return group_.any(hook()); }
+  void together(const std::function<void()>& work) const;
+  void share_state() const;
+  void share(std::vector<Metric>& metrics);
   Pass pass_of(Index part) const;
   void update(const Step& step);
   std::string diagnosis(const Step& step) const;
@@ -115,6 +131,7 @@ class Trainer {
   void report(const Hooks& hooks, const Interval& interval);
   void report_or_stop(const Hooks& hooks, const Interval& interval);
   std::vector<Metric> evaluate(const Hooks& hooks);
+  std::vector<Metric> evaluate_here(const Hooks& hooks);
   void save(const std::function<void()>& hook) const;
   // Throws NumericError unless the model's weights are finite and it computes a loss that is, or an evaluation did.
   void check_model() const;
@@ -126,12 +143,14 @@ class Trainer {
   Objective& objective_;
   Parameters& parameters_;
   TrainingConfig config_;
+  const parallel::Group& group_;
   Precision precision_;
   Index total_steps_, eval_every_;
   Schedule schedule_;
   std::optional<double> rate_;  // of the last step, where this trainer made it
   std::unique_ptr<Optimizer> optimizer_;
   MovingAverage average_;
+  GradientTree gradients_;
   TrainingState state_;
   Index evaluated_step_ = -1;
   bool stopped_ = false;

@@ -16,5 +16,6 @@ depends=$(dpkg-deb -f "$package" Depends)
 for library in libc6 libboost-program-options libxxhash0 libutf8proc zlib1g; do
   [[ $depends == *$library* ]] || fail "$package does not depend on $library: $depends"
 done
+[[ $depends != *mpi* ]] || fail "$package depends on MPI, which one process does not need: $depends"
 dpkg-deb -x "$package" "$place/unpacked"
 check_tools "$place/unpacked/usr"

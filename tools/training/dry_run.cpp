@@ -12,6 +12,7 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "libcore/nn/parts.hpp"
+#include "libcore/parallel/tree.hpp"
 #include "libcore/tensor/context.hpp"
 #include "libcore/tensor/limits.hpp"
 #include "libcore/tensor/matmul.hpp"
@@ -93,6 +94,10 @@ Index simulate(const DryRun& run, Estimate& result) {
   }
   memory.problems = begun.trial.objective->bytes_of_problems();
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
+  // Of tables of which a micro-batch uses few rows, less waits.
+  const Index sums = parallel::most_waiting(run.config.training.accumulate);
+  memory.waiting = std::min(static_cast<double>(sums) * memory.gradients, memory.activations);
+  memory.activations -= memory.waiting;
   return begun.trainer.evaluation_interval();
 }
 
@@ -180,6 +185,7 @@ void print_memory(const Estimate& result) {
   for (const Line& line :
        std::vector<Line>{{"weights", memory.weights},
                          {"gradients", memory.gradients},
+                         {"waiting", memory.waiting, ", gradients of micro-batches to be added to others"},
                          {"optimizer", memory.optimizer, numbers_per_parameter(memory.optimizer, result.parameters)},
                          {"average", memory.average},
                          {"activations", memory.activations},

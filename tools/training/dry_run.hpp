@@ -15,16 +15,20 @@ namespace heddle {
 // Peak memory of the process in bytes, by category.
 struct MemoryEstimate {
   double weights = 0, gradients = 0, optimizer = 0, average = 0;
+  double waiting = 0;      // gradients of micro-batches that wait to be added to others
   double activations = 0;  // of a micro-batch or an evaluation, with temporary memory of operations
   double problems = 0;     // that an update rule learns to minimise
   double program = 0;      // the program itself, its libraries and tables
 
-  double total() const { return weights + gradients + optimizer + average + activations + problems + program; }
+  double total() const {
+    return weights + gradients + waiting + optimizer + average + activations + problems + program;
+  }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("weights_bytes", "weights"), self.weights);
     visitor(Field("gradients_bytes", "gradients"), self.gradients);
+    visitor(Field("waiting_bytes", "gradients of micro-batches that wait to be added to others"), self.waiting);
     visitor(Field("optimizer_bytes", "optimizer state"), self.optimizer);
     visitor(Field("average_bytes", "moving average of the weights"), self.average);
     visitor(Field("activations_bytes", "activations of a micro-batch or an evaluation"), self.activations);

@@ -55,6 +55,28 @@ TEST_CASE("gradient: strided contributions and strided views of a base") {
   CHECK(column.tensor().elements() == std::vector<Real>{7, 8});
 }
 
+TEST_CASE("gradient: a sum that is released stays as it is, and the next one has other memory") {
+  Gradient gradient({4, 2}, Gradient::Lifetime::persistent);
+  CHECK(gradient.release().empty());
+  gradient.target().tensor.fill(3);
+  const Tensor first = gradient.release();
+  CHECK(gradient.is_empty());
+  CHECK(gradient.adding_target().elements() == std::vector<Real>(8, 0));
+  CHECK(first.elements() == std::vector<Real>(8, 3));
+  gradient.clear();
+  const std::vector<TokenId> rows{1};
+  gradient.adding_target(rows)[2] += 5;
+  CHECK(gradient.release()[2] == 5);
+  gradient.adding_target(rows)[3] += 1;
+  CHECK(gradient.tensor().elements() == std::vector<Real>{0, 0, 0, 1, 0, 0, 0, 0});
+  CHECK(gradient.rows() == std::vector<Index>{1});
+
+  const auto base = std::make_shared<Gradient>(Shape{4}, Gradient::Lifetime::persistent);
+  const auto view = std::make_shared<Gradient>(Shape{2}, base, [](const Tensor& t) { return t.narrowed(0, 2, 2); });
+  CHECK_THROWS_AS(view->release(), Error);
+  CHECK(view->root() == base.get());
+}
+
 TEST_CASE("gradient: a persistent one keeps its memory from step to step and takes nothing over") {
   Gradient gradient({4}, Gradient::Lifetime::persistent);
   const Tensor first({4}, 1);

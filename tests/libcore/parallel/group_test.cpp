@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "libcore/base/error.hpp"
@@ -66,6 +67,12 @@ TEST_CASE("tree: the nodes of a rank cover its leaves, and a node is a half of i
   }
   CHECK_THROWS_AS(parent({1, 3}, 4), Error);
   CHECK_THROWS_AS(parent({0, 4}, 4), Error);
+}
+
+TEST_CASE("tree: few sums wait") {
+  const std::map<Index, Index> expected{{1, 0}, {2, 1}, {3, 1}, {4, 2}, {5, 2},
+                                        {6, 2}, {7, 2}, {8, 3}, {9, 3}, {64, 6}};
+  for (const auto& [leaves, waiting] : expected) CHECK(most_waiting(leaves) == waiting);
 }
 
 TEST_CASE("tree: the sum has the same bits for any number of ranks that divides the leaves") {

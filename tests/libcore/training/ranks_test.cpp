@@ -1,0 +1,278 @@
+// Training on several ranks, which are threads here: the bits are those of one.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+#include "libcore/data/problems.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/nn/low_rank_options.hpp"
+#include "libcore/parallel/thread_group.hpp"
+#include "libcore/training/objectives.hpp"
+#include "libcore/training/trainer.hpp"
+#include "short_training.hpp"
+#include "support/on_threads.hpp"
+
+using namespace heddle;
+using namespace heddle::training;
+using namespace heddle::testing;
+
+namespace ranks_tests {
+
+namespace {
+
+constexpr Index vocab = 30;
+
+data::PairsInMemory pairs_of_two_lengths() {
+  std::vector<data::TokenPair> pairs;
+  const RandomStream stream(8, 1);
+  std::uint64_t drawn = 0;
+  const auto text = [&](Index length) {
+    std::vector<TokenId> ids(static_cast<std::size_t>(length));
+    for (TokenId& id : ids) id = static_cast<TokenId>(3 + stream.below(drawn++, vocab - 3));
+    return ids;
+  };
+  for (Index i = 0; i < 40; ++i) pairs.push_back({text(2 + i % 5), text(1 + i % 7)});
+  return {std::move(pairs), vocab, vocab};
+}
+
+// A model, what it learns, and changes of the settings.
+struct Case {
+  std::string model, objective;
+  double ema_decay = 0, clip_norm = 1;
+  std::string optimizer = "adamw";
+  bool adapts = false;
+};
+
+const std::vector<Case>& cases() {
+  static const std::string sizes = "layers=1,width=16,heads=2,vocab-size=30,sequence-length=8";
+  static const std::vector<Case> all{
+      {"decoder:dropout=0.1," + sizes, "causal", 0.9, 0.1},
+      {"decoder:tie-embeddings=false," + sizes, "causal", 0, 1, "sgd:momentum=0"},  // gradients of rows alone
+      {"decoder:positions=transformer-xl,memory=12,dropout=0.1," + sizes, "causal"},
+      {"decoder:" + sizes, "causal", 0, 1, "muon"},
+      {"decoder:" + sizes, "causal", 0, 1, "adamw", true},
+      {"encoder:dropout=0.1," + sizes, "masked"},
+      {"encoder:" + sizes, "detect"},
+      {"two-stream:" + sizes, "permute"},
+      {"encoder-decoder:dropout=0.1," + sizes, "translate"},
+      {"encoder-decoder:" + sizes, "denoise"},
+      {"lstm-rule:width=4", "optimizer:unroll=2,horizon=4"}};
+  return all;
+}
+
+// All that a run comes to.
+struct Result {
+  std::map<std::string, std::vector<Real>> weights, state;
+  std::vector<double> records;  // losses, norms and metrics of each step
+  bool operator==(const Result&) const = default;
+};
+
+TrainingConfig settings_of(const Case& of, Index accumulate) {
+  TrainingConfig settings = quick_settings(6);
+  settings.training.batch_size = 2;
+  settings.training.accumulate = accumulate;
+  settings.training.log_every = 1;
+  settings.training.eval_every = 3;
+  settings.training.ema_decay = of.ema_decay;
+  settings.training.clip_norm = of.clip_norm;
+  settings.optimizer = OptimizerChoice::from(of.optimizer);
+  return settings;
+}
+
+class Run {
+ public:
+  Run(const Case& of, const TrainingConfig& settings, const parallel::Group& group, std::uint64_t seed = 4)
+      : source_(data::ProblemChoice::from("quadratics:dimension=3")->make("quadratics", nullptr)) {
+    const ObjectiveChoice choice = ObjectiveChoice::from(of.objective);
+    models::ModelConfig config = models::ModelConfig::from(of.model);
+    prepare(config, choice);
+    ParameterSource source(seed);
+    if (of.adapts) {
+      const auto rate = [](std::string_view name) { return name.find("/lora/") == name.npos ? 0.0 : 1.0; };
+      source = with_adapters(source.trained_at(rate), {.lora_rank = 2});
+    }
+    model_ = models::make_model(config, source);
+    const TrainingData data = DataKind::text == data_of(choice, *model_)    ? TrainingData{.text = &text_}
+                              : DataKind::pairs == data_of(choice, *model_) ? TrainingData{.pairs = &pairs_}
+                                                                            : TrainingData{.problems = source_.get()};
+    objective_ = make_objective(choice, {.model = *model_, .train = data, .valid = data, .config = settings});
+    trainer_.emplace(*objective_, settings, group);
+  }
+
+  Trainer& trainer() { return *trainer_; }
+  const models::Model& model() const { return *model_; }
+
+  Result result() const {
+    Result result{weights_of(*model_), {}, records_};
+    for (const StateTensor& tensor : trainer_->tensors()) result.state[tensor.name] = tensor.value.elements();
+    return result;
+  }
+
+  Hooks hooks() {
+    Hooks hooks;
+    hooks.on_step = [this](const StepRecord& record) {
+      records_.insert(records_.end(), {record.loss, record.gradient_norm, static_cast<double>(record.units)});
+      for (const Metric& metric : record.valid) records_.push_back(metric.value);
+    };
+    return hooks;
+  }
+
+ private:
+  data::TokensInMemory text_ = noisy_text(800, vocab, 1, 4);
+  data::PairsInMemory pairs_ = pairs_of_two_lengths();
+  std::unique_ptr<const data::ProblemSource> source_;
+  std::unique_ptr<models::Model> model_;
+  std::unique_ptr<Objective> objective_;
+  std::optional<Trainer> trainer_;
+  std::vector<double> records_;
+};
+
+// What each rank comes to.
+std::vector<Result> results_of(const Case& of, const TrainingConfig& settings, int ranks) {
+  std::vector<Result> results(static_cast<std::size_t>(ranks));
+  parallel::on_ranks(ranks, [&](const parallel::Group& group) {
+    const OnThreads scope(1);
+    Run run(of, settings, group);
+    run.trainer().run(run.hooks());
+    results[static_cast<std::size_t>(group.rank())] = run.result();
+  });
+  return results;
+}
+
+}  // namespace
+
+TEST_CASE("ranks: weights, states, losses, norms and metrics have the same bits with any number of ranks") {
+  for (const Case& of : cases()) {
+    CAPTURE(of.model);
+    CAPTURE(of.objective);
+    for (const auto& [accumulate, numbers] :
+         std::map<Index, std::vector<int>>{{4, {2, 4}}, {6, {2, 3}}, {3, {3}}}) {
+      if (accumulate != 4 && &of > &cases()[2]) continue;
+      CAPTURE(accumulate);
+      const TrainingConfig settings = settings_of(of, accumulate);
+      const Result alone = results_of(of, settings, 1).front();
+      CHECK(alone.records.size() >= 6 * 3);
+      for (const int ranks : numbers) {
+        CAPTURE(ranks);
+        for (const Result& result : results_of(of, settings, ranks)) CHECK(result == alone);
+      }
+    }
+  }
+}
+
+TEST_CASE("ranks: a run that one rank stops is resumed by another number of them, to the same bits") {
+  for (const std::size_t which : {std::size_t{0}, std::size_t{2}, cases().size() - 1}) {
+    const Case& of = cases()[which];
+    CAPTURE(of.model);
+    const TrainingConfig settings = settings_of(of, 4);
+    const Result expected = results_of(of, settings, 1).front();
+    for (const int polls : {1, 4, 7}) {
+      CAPTURE(polls);
+      std::optional<Run> stopped;  // of the first rank
+      std::vector<Index> steps(2);
+      parallel::on_ranks(2, [&](const parallel::Group& group) {
+        const OnThreads scope(1);
+        std::optional<Run> other;
+        Run& run = (group.is_first() ? stopped : other).emplace(of, settings, group);
+        Hooks hooks = run.hooks();
+        int left = polls;
+        if (!group.is_first()) hooks.stop = [&left] { return left-- <= 0; };
+        run.trainer().run(hooks);
+        steps[static_cast<std::size_t>(group.rank())] = run.trainer().state().step;
+      });
+      CHECK(steps[0] == steps[1]);
+      CHECK(steps[0] < 6);
+      for (const int ranks : {1, 4}) {
+        CAPTURE(ranks);
+        parallel::on_ranks(ranks, [&](const parallel::Group& group) {
+          const OnThreads scope(1);
+          Run run(of, settings, group, 999);
+          hand_over(stopped->trainer(), stopped->model(), run.trainer(), run.model());
+          run.trainer().run(run.hooks());
+          const Result result = run.result();
+          CHECK(result.weights == expected.weights);
+          CHECK(result.state == expected.state);
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE("ranks: a checkpoint that one rank asks for is saved by all, after the same step") {
+  const TrainingConfig settings = settings_of(cases()[2], 4);
+  std::vector<std::vector<Index>> saved(2);
+  parallel::on_ranks(2, [&](const parallel::Group& group) {
+    const OnThreads scope(1);
+    Run run(cases()[2], settings, group);
+    Hooks hooks = run.hooks();
+    int polls = 0;
+    if (!group.is_first()) hooks.save_now = [&polls] { return ++polls == 4; };
+    hooks.save_last = [&] {
+      saved[static_cast<std::size_t>(group.rank())].push_back(run.trainer().state().step);
+    };
+    run.trainer().run(hooks);
+  });
+  CHECK(saved[0] == saved[1]);
+  CHECK(saved[0] == std::vector<Index>{1, 5, 6});  // asked for, every fifth, at the end
+}
+
+TEST_CASE("ranks: what cannot be reported or evaluated on one rank ends training on all, with the last step saved") {
+  for (const bool is_best : {false, true}) {
+    CAPTURE(is_best);
+    std::vector<Index> saved(2, -1);
+    const auto train = [&](const parallel::Group& group) {
+      const OnThreads scope(1);
+      Run run(cases()[0], settings_of(cases()[0], 2), group);
+      Hooks hooks;
+      const auto fail = [&] { check<DataError>(!group.is_first(), "the disk is full"); };
+      if (is_best) hooks.save_best = fail;
+      hooks.on_step = [&, fail](const StepRecord& record) {
+        if (!is_best && record.step == 2) fail();
+      };
+      hooks.save_last = [&] { saved[static_cast<std::size_t>(group.rank())] = run.trainer().state().step; };
+      run.trainer().run(hooks);
+    };
+    CHECK_THROWS_AS(parallel::on_ranks(2, train), DataError);
+    CHECK(saved == std::vector<Index>(2, is_best ? 3 : 2));
+  }
+}
+
+TEST_CASE("ranks: all stop where a step diverges, and name the same place") {
+  std::vector<std::string> messages(2);
+  parallel::on_ranks(2, [&](const parallel::Group& group) {
+    const OnThreads scope(1);
+    Run run(cases()[0], settings_of(cases()[0], 2), group);
+    run.model().parameters().all()[0].value().fill(std::numeric_limits<Real>::quiet_NaN());
+    try {
+      run.trainer().step();
+    } catch (const NumericError& error) {
+      messages[static_cast<std::size_t>(group.rank())] = error.what();
+    }
+  });
+  CHECK(messages[0].find("step 1 diverged: loss nan") != std::string::npos);
+  CHECK(messages[0] == messages[1]);
+}
+
+TEST_CASE("ranks: micro-batches that they do not divide are refused, with numbers that make the same steps") {
+  const auto message = [](Index batch_size, Index accumulate, int ranks) {
+    TrainingConfig settings = settings_of(cases()[0], accumulate);
+    settings.training.batch_size = batch_size;
+    try {
+      parallel::on_ranks(ranks, [&](const parallel::Group& group) { const Run run(cases()[0], settings, group); });
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(message(12, 1, 2) ==
+        "`accumulate` = 1: 2 ranks divide the micro-batches of a step among them, so it must be a multiple of 2; "
+        "`accumulate` = 2 with `batch_size` = 6 makes steps of 12, too");
+  CHECK(message(4, 3, 2).ends_with("; `accumulate` = 4 with `batch_size` = 3 makes steps of 12, too"));
+  CHECK(message(3, 3, 2).ends_with("; no such one makes steps of 9 as `batch_size` = 3 does"));
+  CHECK(message(1, 6, 4).ends_with("; no such one makes steps of 6 as `batch_size` = 1 does"));
+  CHECK(message(1, 6, 3).empty());
+}
+
+}  // namespace ranks_tests
