@@ -139,7 +139,7 @@ int affinity_count() {
   return 1;
 }
 
-DefaultThreads default_threads() {
+DefaultThreads default_threads(int sharing) {
   const Processors available = processors();
   DefaultThreads result;
   for (const char* variable : {"OMP_NUM_THREADS", "SLURM_CPUS_PER_TASK"}) {
@@ -157,8 +157,9 @@ DefaultThreads default_threads() {
                                            : concatenate(variable, " = ", wanted, ", but ", available.reason());
     return result;
   }
-  result.count = available.count();
+  result.count = std::max(1, available.count() / sharing);
   result.reason = available.reason();
+  if (sharing > 1) result.reason += concatenate(", divided by ", sharing, " processes");
   return result;
 }
 

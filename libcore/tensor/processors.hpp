@@ -39,7 +39,7 @@ struct DefaultThreads {
 };
 
 // The first number of OMP_NUM_THREADS (OpenMP allows one for each level of nesting), else SLURM_CPUS_PER_TASK, else the
-// number of processors.
-DefaultThreads default_threads();
+// number of processors, divided by that of the processes that are to share them.
+DefaultThreads default_threads(int sharing = 1);
 
 }  // namespace heddle

@@ -385,6 +385,32 @@ TEST_CASE("common options: -v tells how many threads there are, and why") {
   CHECK(complaint({"-q", "-v"}) == "--quiet and --verbose contradict each other; give one of them");
 }
 
+TEST_CASE("common options: of several processes one speaks, and each has its part of the processors") {
+  unsetenv("OMP_NUM_THREADS");
+  unsetenv("SLURM_CPUS_PER_TASK");
+  const Index all = processors().count();
+  for (const bool speaks : {true, false}) {
+    const Overheard overheard;
+    Arguments arguments(toy::about(), {"-v"});
+    arguments.be_one_of(2, speaks);
+    arguments.read<toy::Options>();
+    CHECK(arguments.common().threads == std::max<Index>(1, all / 2));
+    CHECK(arguments.common().quiet == !speaks);
+    CHECK(arguments.common().verbose == speaks);
+    arguments.say("a note");
+    arguments.warn("a warning");
+    const std::string heard = overheard.text();
+    CHECK(heddle::testing::contains(heard, ", divided by 2 processes)\n") == speaks);
+    CHECK(heddle::testing::contains(heard, "toy: a note\ntoy: warning: a warning\n") == speaks);
+    CHECK(heard.empty() == !speaks);
+  }
+  const Variable omp("OMP_NUM_THREADS", "1");
+  Arguments arguments(toy::about(), {});
+  arguments.be_one_of(1000, true);
+  arguments.read<toy::Options>();
+  CHECK(arguments.common().threads == 1);
+}
+
 TEST_CASE("common options: a tool's own field stands for the common one") {
   Arguments with_default(toy::about(), {}), with_flag(toy::about(), {"--seed", "5"});
   CHECK(with_default.read<Seeded>().seed == 1337);

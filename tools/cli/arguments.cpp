@@ -239,13 +239,15 @@ void Arguments::settle(const OptionTable& table) {
   table.check_needs(explicit_);
   check<UsageError>(!common_.quiet || !common_.verbose,
                     "--quiet and --verbose contradict each other; give one of them");
+  common_.quiet = common_.quiet || !speaks_;
+  common_.verbose = common_.verbose && speaks_;
   trust_.emplace(common_.trust);
   context_.emplace(Context(static_cast<int>(common_.threads)));
   if (common_.verbose) detail(concatenate(engine(), ", threads: ", threads.count, " (", threads.reason, ")"));
 }
 
 Arguments::Threads Arguments::threads_by_default() const {
-  const DefaultThreads threads = default_threads();
+  const DefaultThreads threads = default_threads(sharing_);
   for (const std::string& warning : threads.warnings) warn(warning);
   return {threads.count, threads.reason};
 }
@@ -299,7 +301,7 @@ void Arguments::detail(std::string_view text) const {
 }
 
 void Arguments::warn(std::string_view text) const {
-  if (!warnings_.insert(std::string(text)).second) return;
+  if (!speaks_ || !warnings_.insert(std::string(text)).second) return;
   std::cerr << concatenate(tool(), ": warning: ", printable_message(rendered(text)), "\n");
 }
 

@@ -138,6 +138,13 @@ class Arguments {
   // The file that options were read from, by --config or HEDDLE_CONFIG; or "".
   const std::string& config_file() const { return config_file_; }
 
+  // To be called before read(), for a process that is one of several on the same processors: they share these by
+  // default, and but for the first none speaks: say(), detail() and warn() print nothing, as with --quiet.
+  void be_one_of(int sharing, bool speaks) {
+    sharing_ = sharing;
+    speaks_ = speaks;
+  }
+
   // Takes another default of --seed.
   void use_seed(Index seed) { common_.seed = given("seed") ? common_.seed : seed; }
 
@@ -185,6 +192,8 @@ class Arguments {
   std::vector<std::vector<std::string>> operands_;
   std::optional<formats::hdf5::TrustScope> trust_;
   std::optional<ContextScope> context_;
+  int sharing_ = 1;
+  bool speaks_ = true;
   mutable std::set<std::string> warnings_;
 };
 

@@ -55,9 +55,15 @@ void allow_many_open_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+ExceptionHooks exception_hooks;
+
 int fail(const About& about, std::string_view message, int status) {
-  std::cerr << concatenate(about.name, ": ", printable_message(message), "\n");
-  return about.failure_status == 0 ? status : about.failure_status;
+  exception_hooks.before();
+  const std::string who = exception_hooks.who.empty() ? "" : exception_hooks.who + ": ";
+  std::cerr << concatenate(about.name, ": ", who, printable_message(message), "\n");
+  const int exit_status = about.failure_status == 0 ? status : about.failure_status;
+  exception_hooks.after(exit_status);
+  return exit_status;
 }
 
 using Body = std::function<int(const std::vector<std::string>&)>;
@@ -68,6 +74,7 @@ int run_body(const std::vector<std::string>& words, const Body& body) {
   try {
     status = body(words);
   } catch (const Finished&) {
+    exception_hooks.answered();
   } catch (const std::ios_base::failure&) {  // of a stream that had failed before
     output.flush();
     throw;
@@ -111,6 +118,10 @@ int detail::run(int argc, char** argv, const About& about, const Body& body) {
   } catch (const std::exception& error) {
     return fail(about, error.what(), 1);
   }
+}
+
+void at_exception(ExceptionHooks hooks) {
+  exception_hooks = std::move(hooks);
 }
 
 double seconds_since_start() {

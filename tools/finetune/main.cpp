@@ -6,6 +6,7 @@
 #include "tools/cli/signals.hpp"
 #include "tools/finetune/make_ensemble.hpp"
 #include "tools/finetune/tuning.hpp"
+#include "tools/training/ranks.hpp"
 #include "tools/training/resolve_options.hpp"
 #include "tools/training/training_files.hpp"
 
@@ -73,14 +74,16 @@ void show(FinetuneOptions& options, const cli::Arguments& arguments) {
 int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    const Ranks ranks(arguments);
     const auto options = arguments.read<FinetuneOptions>([&](FinetuneOptions& read) { show(read, arguments); });
     if (!options.ensemble.empty()) {
+      check<UsageError>(ranks.group().is_alone(), "--ensemble computes nothing; start one process");
       make_ensemble(options, arguments);
       return 0;
     }
     check_usage(options, arguments);
     take_seed(options.control, options.output, arguments);
     return train(options, defaults_of(options, arguments), {options.train, {options.from, options.tokenizer}},
-                 arguments, [&] { return std::make_unique<Finetuning>(options, arguments); });
+                 ranks.group(), arguments, [&] { return std::make_unique<Finetuning>(options, arguments); });
   });
 }

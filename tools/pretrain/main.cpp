@@ -6,6 +6,7 @@
 #include "tools/cli/signals.hpp"
 #include "tools/pretrain/pretraining.hpp"
 #include "tools/pretrain/variants.hpp"
+#include "tools/training/ranks.hpp"
 #include "tools/training/resolve_options.hpp"
 #include "tools/training/training_files.hpp"
 
@@ -54,6 +55,7 @@ void note_rate(const PretrainOptions& options, const cli::Arguments& arguments) 
 int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    const Ranks ranks(arguments);
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { show(read, arguments); });
     check_control(options.control);
     if (options.control.resume.empty()) described_model(options.model, {}).check();
@@ -67,6 +69,6 @@ int main(int argc, char** argv) {
     const std::string table =
         options.tasks.is_given() ? options.tasks.resolved(data::ProblemChoice(), "tasks")->table_file() : "";
     return train(options, pretraining_defaults(options, arguments), {options.train, {options.tokenizer, table}},
-                 arguments, [&] { return std::make_unique<Pretraining>(options, arguments); });
+                 ranks.group(), arguments, [&] { return std::make_unique<Pretraining>(options, arguments); });
   });
 }

@@ -71,4 +71,13 @@ std::vector<Difference> differences(const RunSpec& now, const RunSpec& then) {
   return differences;
 }
 
+std::vector<std::pair<std::string, std::string>> described(const RunSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> fields;
+  for (const Entry& entry : entries_of(spec)) {
+    const std::string& field = entry.name.empty() ? entry.of : entry.name;
+    fields.emplace_back(concatenate("`", field, "`"), entry.text);
+  }
+  return fields;
+}
+
 }  // namespace heddle

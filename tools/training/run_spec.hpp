@@ -69,6 +69,8 @@ struct Difference {
   bool may_change;  // when a run is resumed
 };
 std::vector<Difference> differences(const RunSpec& now, const RunSpec& then);
+// What differences() compares: fields and their values as text.
+std::vector<std::pair<std::string, std::string>> described(const RunSpec& spec);
 
 // How far a run has come, for the command that resumes it: /training/state of a checkpoint, /run of a finished model.
 struct RunRecord {

@@ -44,12 +44,14 @@ std::string spoken(std::string name) {
 }  // namespace
 
 TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& spec, PrecisionChoice computed,
-                                 const SessionOptions& options, const cli::Arguments& arguments)
+                                 const SessionOptions& options, const parallel::Group& group,
+                                 const cli::Arguments& arguments)
     : objective_(objective),
       spec_(spec),
       computed_(computed),
-      trainer_(objective, spec.config(computed, options.control.checkpoint_every.steps)),
+      trainer_(objective, spec.config(computed, options.control.checkpoint_every.steps), group),
       options_(options),
+      group_(group),
       arguments_(arguments),
       progress_(arguments, "steps"),
       max_seconds_(options.control.max_time.seconds) {
@@ -60,7 +62,7 @@ TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& 
   if (const std::string note = trainer_.optimizer().note(); !note.empty()) arguments.say(note);
   if (const std::string warning = trainer_.optimizer().warning(); !warning.empty()) arguments.warn(warning);
   // Takes longer than a short run's start, so it is done for those who read it.
-  if (options.log.empty() && !arguments.common().verbose) return;
+  if (!group.is_first() || (options.log.empty() && !arguments.common().verbose)) return;
   matmul_rate_ = measure_matmul_rate(trainer_.precision());
   arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
                                to_text(trainer_.precision()), " on ", thread_count(), " threads"));
@@ -80,9 +82,8 @@ void TrainingSession::resume(const RunStart& start, const RunRecord& record) {
   const bool is_own = std::filesystem::equivalent(path, checkpoint_path(options_.output), absent);
   if (is_own) saved_step_ = progress.step;
   if (progress.best_step > 0 && spec_.selection.select == Select::best) {
-    take_over_best(path, options_.output, progress.best_step);
     const std::string best = best_path(options_.output, progress.best_step);
-    if (!std::filesystem::exists(status_of(best))) {
+    if (has_lost_best(path)) {
       check<DataError>(start.beginning == Beginning::resumed, best,
                        ": is missing; it was the best model so far of the run in ", path, "; --restart starts over");
       forget_best(best + ": is missing; it was the best model so far");
@@ -92,6 +93,17 @@ void TrainingSession::resume(const RunStart& start, const RunRecord& record) {
     if (!differences(spec_, record.spec).empty()) changed_at_ = progress.step;
   }
   if (is_own) keep_last();  // which may not have happened before the run was killed
+}
+
+// Whether the best model so far of the run in `path` is missing; takes it over where it has another place.
+bool TrainingSession::has_lost_best(const std::string& path) const {
+  const Index step = trainer_.state().best_step;
+  bool is_lost = false;
+  if (group_.is_first()) {
+    take_over_best(path, options_.output, step);
+    is_lost = !std::filesystem::exists(status_of(best_path(options_.output, step)));
+  }
+  return group_.any(is_lost);
 }
 
 void TrainingSession::compare_validation(const formats::ModelFile& file, const formats::Provenance& now) {
@@ -217,21 +229,21 @@ void TrainingSession::save_last(const SaveModel& save) {
 }
 
 void TrainingSession::save_checkpoint(const SaveModel& save) {
-  save(checkpoint_path(options_.output), Contents::checkpoint);
+  if (group_.is_first()) save(checkpoint_path(options_.output), Contents::checkpoint);
   saved_step_ = trainer_.state().step;
   last_save_ = std::chrono::steady_clock::now();
   keep_last();
-  remove_unused_best(options_.output);
+  if (group_.is_first()) remove_unused_best(options_.output);
 }
 
 void TrainingSession::keep_last() const {
   const Index keep = options_.control.keep;
-  if (keep > 0 && saved_step_ > 0) keep_checkpoint(options_.output, saved_step_, keep);
+  if (keep > 0 && saved_step_ > 0 && group_.is_first()) keep_checkpoint(options_.output, saved_step_, keep);
 }
 
 // The previous best model stays until a checkpoint refers to this one.
 void TrainingSession::save_best(const SaveModel& save) {
-  if (spec_.selection.select != Select::best) return;
+  if (spec_.selection.select != Select::best || !group_.is_first()) return;
   try {
     save(best_path(options_.output, trainer_.state().best_step), Contents::best);
   } catch (const DataError&) {
@@ -285,6 +297,7 @@ void TrainingSession::write_output(const SaveModel& save) {
 
 // Wherever the process is killed here, the next run finds either a checkpoint, or the output and files to remove.
 void TrainingSession::finish(const SaveModel& save) {
+  if (!group_.is_first()) return;
   write_output(save);
   remove_checkpoint(options_.output);
   remove_unused_best(options_.output);
@@ -336,8 +349,8 @@ void TrainingSession::clear_earlier() const {
 }
 
 int TrainingSession::run(const SaveModel& save) {
-  clear_earlier();
-  if (!options_.log.empty()) {
+  if (group_.is_first()) clear_earlier();
+  if (!options_.log.empty() && group_.is_first()) {
     if (is_new_ && !options_.control.restart && TrainingLog::is_in_use(options_.log)) {
       arguments_.say(options_.log + ": replacing the log of an earlier run");
     }
@@ -365,6 +378,15 @@ int TrainingSession::run(const SaveModel& save) {
   }
 }
 
+// 0 where no rank was stopped by one.
+int TrainingSession::agreed_signal() const {
+  int signal = 0;
+  for (const std::vector<int>& of_rank : group_.gather(std::vector<int>{cli::stop_requested()})) {
+    signal = std::max(signal, of_rank.front());
+  }
+  return signal;
+}
+
 int TrainingSession::train(const SaveModel& save) {
   if (!is_finished()) trainer_.run(hooks(save));
   arguments_.detail(concatenate("most memory: ", text_of(most_memory() * 0x1p-20, 1), " MiB"));
@@ -373,7 +395,7 @@ int TrainingSession::train(const SaveModel& save) {
     arguments_.say(result_summary());
     return 0;
   }
-  const int signal = cli::stop_requested();
+  const int signal = agreed_signal();
   arguments_.say(concatenate(checkpoint_path(options_.output), ": step ", trainer_.state().step, ", loss ",
                              text_of(trainer_.state().loss, 4), signal != 0 ? "; stopped" : "; the time is up",
                              "; the same command continues"));

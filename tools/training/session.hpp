@@ -29,9 +29,10 @@ using SaveModel = std::function<void(const std::string& path, Contents contents)
 
 class TrainingSession {
  public:
-  // The objective and the arguments must outlive the session. `computed` is the precision of the spec on this machine.
+  // The objective, the group and the arguments must outlive the session. `computed` is the precision of the spec on
+  // this machine. Of several ranks only the first writes and removes files.
   TrainingSession(training::Objective& objective, const RunSpec& spec, PrecisionChoice computed,
-                  const SessionOptions& options, const cli::Arguments& arguments);
+                  const SessionOptions& options, const parallel::Group& group, const cli::Arguments& arguments);
 
   // Continues from the start's checkpoint; the caller loads the weights. Throws UsageError for a run that has already
   // done more steps than requested, DataError if the file lacks state.
@@ -67,6 +68,8 @@ class TrainingSession {
     Tensor parameter, value;
   };
   std::vector<LastWeight> last_weights() const;
+  int agreed_signal() const;
+  bool has_lost_best(const std::string& path) const;
   void save_last(const SaveModel& save);
   void save_checkpoint(const SaveModel& save);
   void save_best(const SaveModel& save);
@@ -87,6 +90,7 @@ class TrainingSession {
   PrecisionChoice computed_;
   training::Trainer trainer_;
   SessionOptions options_;
+  const parallel::Group& group_;
   const cli::Arguments& arguments_;
   double matmul_rate_ = 0;  // of this machine; measured where it is written
   formats::History history_;

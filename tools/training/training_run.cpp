@@ -3,8 +3,10 @@
 
 #include "formats/heddle/load_model.hpp"
 #include "tools/cli/refuse_options.hpp"
+#include "tools/cli/version.hpp"
 #include "tools/training/choose_precision.hpp"
 #include "tools/training/plan_budget.hpp"
+#include "tools/training/same_run.hpp"
 #include "tools/training/training_files.hpp"
 
 namespace heddle {
@@ -96,9 +98,10 @@ PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Train
 }
 
 TrainingRun::TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee,
-                         const cli::Arguments& arguments)
+                         const parallel::Group& group, const cli::Arguments& arguments)
     : options_(options),
       trainee_(trainee),
+      group_(group),
       arguments_(arguments),
       provenance_(formats::start_provenance(arguments.command_line())) {
   trainee.add_inputs(provenance_);
@@ -106,17 +109,42 @@ TrainingRun::TrainingRun(const RunOptions& options, const RunSpec& defaults, Tra
   if (!rule.empty()) formats::add_input(provenance_, "optimizer", rule);
   add_checkpoint_input(provenance_, options.control, options.output);
   plan_ = planned_run(options, defaults, trainee, &provenance_, arguments);
+  check_same_on_all_ranks();
   if (plan_.start.beginning != Beginning::finished) begin();
+}
+
+// No rank changes a file before all have read theirs, since this waits for all.
+void TrainingRun::check_same_on_all_ranks() const {
+  const RunStart& start = plan_.start;
+  std::vector<RankFact> facts{{"the version of heddle", provenance_.own.created_by},
+                              {"how the processor computes", cli::engine()}};
+  for (const formats::ProvenanceInput& input : provenance_.own.inputs) {
+    facts.push_back({"the input " + input.role, concatenate(input.name, " (XXH3-128 ", input.xxh128, ")")});
+  }
+  facts.push_back({"what " + options_.output + " and its checkpoint say of the run",
+                   concatenate(static_cast<int>(start.beginning), " ", start.file ? start.file->file().path() : "", " ",
+                               plan_.record ? plan_.record->progress.step : 0)});
+  for (const auto& [field, text] : described(plan_.spec)) facts.push_back({field, text});
+  check_same_facts(group_, facts);
+}
+
+// It is measured, and one rank may be slower than another.
+PrecisionChoice TrainingRun::choose_on_first_rank(PrecisionChoice wanted) const {
+  const Start start = plan_.start.file ? Start::resumed : Start::fresh;
+  std::vector<PrecisionChoice> computed{wanted};
+  if (group_.is_first()) computed = {choose_precision(wanted, arguments_, start)};
+  group_.broadcast(computed);
+  return computed.front();
 }
 
 void TrainingRun::begin() {
   const RunStart& start = plan_.start;
   const bool asks_anew = !plan_.record || (start.beginning == Beginning::resumed && arguments_.given("precision"));
   const PrecisionChoice wanted = asks_anew ? plan_.spec.training.precision : plan_.record->computed;
-  const PrecisionChoice computed = choose_precision(wanted, arguments_, start.file ? Start::resumed : Start::fresh);
+  const PrecisionChoice computed = choose_on_first_rank(wanted);
   trainee_.begin(plan_.spec, plan_.spec.config(computed), start.file ? &*start.file : nullptr);
   session_.emplace(trainee_.objective(), plan_.spec, computed,
-                   SessionOptions{options_.output, options_.log, options_.control}, arguments_);
+                   SessionOptions{options_.output, options_.log, options_.control}, group_, arguments_);
   if (plan_.record) session_->resume(start, *plan_.record);
   if (start.beginning == Beginning::resumed) session_->compare_validation(*start.file, provenance_);
   if (!start.file) report_replacement(start, arguments_);
@@ -130,7 +158,9 @@ void TrainingRun::save(const std::string& path, Contents contents) const {
 
 int TrainingRun::run() {
   const RunStart& start = plan_.start;
-  if (start.beginning == Beginning::finished) return settle_finished(options_.output, start, arguments_);
+  if (start.beginning == Beginning::finished) {
+    return group_.is_first() ? settle_finished(options_.output, start, arguments_) : 0;
+  }
   const Index steps = session_->total_steps();
   arguments_.say(concatenate(trainee_.summary(), ", ", counted(steps, "step", "steps"),
                              start.file ? "; continuing " + start.file->file().path() : ""));
@@ -174,8 +204,11 @@ Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& train
 
 namespace {
 
-void check_budget(const RunOptions& options, const cli::Arguments& arguments) {
+void check_budget(const RunOptions& options, const parallel::Group& group, const cli::Arguments& arguments) {
   if (!options.learning.budget.is_given()) return;
+  check<UsageError>(group.is_alone(),
+                    "--budget plans for one process; on several ranks give --steps and the shape, as --budget chooses "
+                    "them with --dry-run");
   for (const char* length : {"steps", "epochs"}) {
     check<UsageError>(!arguments.given(length), "--budget and --", length,
                       " both set the length of the training; give one of them");
@@ -186,9 +219,9 @@ void check_budget(const RunOptions& options, const cli::Arguments& arguments) {
 
 }  // namespace
 
-int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const cli::Arguments& arguments,
-          const std::function<std::unique_ptr<Trainee>()>& open) {
-  check_budget(options, arguments);
+int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const parallel::Group& group,
+          const cli::Arguments& arguments, const std::function<std::unique_ptr<Trainee>()>& open) {
+  check_budget(options, group, arguments);
   const TrainingOutputs outputs{options.output, options.log, options.control.keep};
   TrainingInputs inputs{.named = files.others, .resumed = files_to_resume(options.control, options.output)};
   inputs.named.push_back(validation(options.valid).file);
@@ -196,16 +229,19 @@ int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& fi
   inputs.named.push_back(resolved(options.learning, defaults, arguments).optimizer->rule_file().value_or(""));
   check_outputs(outputs, inputs, arguments);
   if (options.dry_run) {
+    if (!group.is_first()) return 0;
     const std::unique_ptr<Trainee> trainee = open();
     const Index steps = dry_run(options, defaults, *trainee, arguments);
     if (const std::string note = trainee->first_note(steps); !note.empty()) arguments.warn(note);
     return 0;
   }
   check<UsageError>(!options.output.empty(), "-o FILE is missing: the model file to write");
-  const ClaimedOutputs claimed(outputs);
+  std::optional<ClaimedOutputs> claimed;
+  if (group.is_first()) claimed.emplace(outputs);
+  group.barrier();  // since files of an earlier run may have gone
   catch_usr1(options.control);
   const std::unique_ptr<Trainee> trainee = open();
-  return TrainingRun(options, defaults, *trainee, arguments).run();
+  return TrainingRun(options, defaults, *trainee, group, arguments).run();
 }
 
 }  // namespace heddle

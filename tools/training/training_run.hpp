@@ -74,19 +74,23 @@ PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Train
 
 class TrainingRun {
  public:
-  // Throws UsageError and DataError before any work for options and files that do not go together. The arguments and
-  // the trainee must outlive this.
-  TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments);
+  // Throws UsageError and DataError before any work for options and files that do not go together, and where ranks mean
+  // different runs. The trainee, the group and the arguments must outlive this.
+  TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const parallel::Group& group,
+              const cli::Arguments& arguments);
 
   // Trains and saves. Returns the exit status (TrainingSession::run()).
   int run();
 
  private:
   void begin();
+  void check_same_on_all_ranks() const;
+  PrecisionChoice choose_on_first_rank(PrecisionChoice wanted) const;
   void save(const std::string& path, Contents contents) const;
 
   RunOptions options_;
   Trainee& trainee_;
+  const parallel::Group& group_;
   const cli::Arguments& arguments_;
   formats::Provenance provenance_;
   PlannedRun plan_;
@@ -104,8 +108,9 @@ struct RunFiles {
   std::vector<std::string> train, others;
 };
 
-// Checks what does not depend on the tool, and makes its run or dry run. Returns the exit status.
-int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const cli::Arguments& arguments,
-          const std::function<std::unique_ptr<Trainee>()>& open);
+// Checks what does not depend on the tool, and makes its run or dry run. Returns the exit status. Of several ranks all
+// train, and the first one alone writes files.
+int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const parallel::Group& group,
+          const cli::Arguments& arguments, const std::function<std::unique_ptr<Trainee>()>& open);
 
 }  // namespace heddle

@@ -1,0 +1,152 @@
+// Training on several ranks, with a real mpirun.
+#include "support/skips.hpp"
+#include "tools/background.hpp"
+#include "tools/small_corpus.hpp"
+
+using namespace heddle;
+using namespace heddle::testing;
+
+namespace ranks_pipeline_tests {
+
+namespace {
+
+const std::string steps_of_four =
+    " --layers 1 --width 16 --heads 2 --context 16 --batch-size 2 --accumulate 4 --dropout 0.1 ";
+const std::string command = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 5 " + steps_of_four;
+
+// Root may run it, and more ranks than there are cores.
+const std::string allowed =
+    "env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 ";
+
+std::string on(int ranks) {
+  return ranks == 1 ? "" : allowed + "mpirun -np " + std::to_string(ranks) + " ";
+}
+
+// The processes of a tool below one, on this machine.
+const std::string ranks_below = R"sh(
+ranks_below() {
+  local child
+  for child in $(cat /proc/$1/task/$1/children); do
+    case $(cat /proc/$child/comm) in (pretrain) echo $child ;; (*) ranks_below $child ;; esac
+  done
+}
+)sh";
+
+struct Ranks : SmallCorpus {
+  // Whether ranks can be started here; says so where not.
+  bool can_start() const {
+    if (run("command -v mpirun").status != 0) {
+      skipped("no mpirun");
+      return false;
+    }
+    if (contains(run("OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 pretrain --version").err,
+                 "this build has no MPI")) {
+      skipped("a build without MPI");
+      return false;
+    }
+    return true;
+  }
+  void check_same(const std::string& a, const std::string& b) const {
+    CHECK(contains(must("inspect diff " + a + " " + b).out, "have the same content"));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("ranks: two and four write the file that one writes") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  for (const int ranks : {1, 2, 4})
+    corpus.must(on(ranks) + command + "--steps 12 -o m" + std::to_string(ranks) + ".h5");
+  corpus.check_same("m1.h5", "m2.h5");
+  corpus.check_same("m1.h5", "m4.h5");
+  std::string texts;
+  for (int i = 0; i < 30; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees a dog.\n" : "royal\tmy queen forgets.\n";
+  write_file(corpus.path("texts.tsv"), texts);
+  for (const std::string& task : {std::string(""), std::string(" --lora-rank 2")}) {
+    for (const int ranks : {1, 2}) {
+      corpus.must(on(ranks) +
+                  "finetune -q --from m1.h5 --train texts.tsv --valid texts.tsv --batch-size 3 --accumulate 2 "
+                  "--epochs 2 --restart -o t" +
+                  std::to_string(ranks) + ".h5" + task);
+    }
+    corpus.check_same("t1.h5", "t2.h5");
+  }
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("ranks: the first one speaks, and all are told") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  const std::string run = "pretrain --train train.h5 -o m.h5 --steps 3" + steps_of_four;
+  const std::string said = corpus.must(on(2) + run + "--log log").err;
+  CHECK(lines_in(said) == 2);
+  CHECK(said.starts_with("pretrain: "));
+  CHECK(contains(said, "\npretrain: m.h5: step 3, loss "));
+  CHECK(lines_in(read_file(corpus.path("log"))) == 1);
+  CHECK(contains(corpus.must(on(2) + run).err, "pretrain: m.h5: is finished"));
+}
+
+TEST_CASE("ranks: a rank that is killed ends the job, which resumes to the same bits with another number of ranks") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  for (const std::string signal : {"KILL", "TERM"}) {
+    CAPTURE(signal);
+    corpus.must("rm -f part.* whole.*");
+    const Outcome stopped = corpus.run(watching + ranks_below + on(2) + command + endless + "-o part.h5 & run=$!\n" +
+                                       "await $run 'test -e part.checkpoint.h5'\nkill -" + signal +
+                                       " $(ranks_below $run | tail -n 1)\nwait $run");
+    CAPTURE(stopped.err);
+    CHECK(stopped.status == status_of(signal));
+    CHECK(corpus.must("inspect verify part.checkpoint.h5").status == 0);
+    CHECK_FALSE(std::filesystem::exists(corpus.path("part.h5")));
+    const long steps = steps_of(corpus, "part.checkpoint.h5") + 5;
+    const std::string rest = command + endless_schedule + "--steps " + std::to_string(steps);
+    corpus.must("cp part.checkpoint.h5 kept.h5");
+    corpus.must(on(4) + rest + " -o part.h5 --resume part.checkpoint.h5");
+    corpus.must("cp kept.h5 part.checkpoint.h5");
+    corpus.must(rest + " -o whole.h5");
+    CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
+    CHECK(corpus.leftovers() == 0);
+  }
+}
+
+TEST_CASE("ranks: what they cannot share, or do not have in common, is refused once") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  const std::string run = "pretrain --train train.h5 -o m.h5 --layers 1 --width 16 --heads 2 --context 16 ";
+  const auto refused = [&](const std::string& line, int status, const std::string& says) {
+    const Outcome outcome = corpus.refused(line, status, says);
+    CHECK(outcome.err.find(says) == outcome.err.rfind(says));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("m.h5")));
+  };
+  refused(
+      on(2) + run + "--steps 2 --batch-size 12", 2,
+      "pretrain: --accumulate 1: 2 ranks divide the micro-batches of a step among them, so it must be a multiple of "
+      "2; --accumulate 2 with --batch-size 6 makes steps of 12, too");
+  refused(on(2) + run + "--accumulate 2 --budget 1m", 2, "pretrain: --budget plans for one process");
+  refused(on(2) + run + "--accumulate 2 --steps 9 --learning-rate 1000 --clip-norm none --optimizer sgd --warmup 0", 3,
+          " diverged: ");
+  const std::string both = allowed + "mpirun -np 1 " + run + "--accumulate 2 --steps 2 : -np 1 ";
+  refused(both + run + "--accumulate 2 --steps 3", 1,
+          "pretrain: ranks differ in --steps: rank 0 has 2, and rank 1 has 3; start all ranks with one command");
+  refused(
+      both + "pretrain --train valid.h5 -o m.h5 --layers 1 --width 16 --heads 2 --context 16 --accumulate 2 --steps 2",
+      1, "pretrain: ranks differ in the input train: rank 0 has train.h5 (XXH3-128 ");
+  refused(both + "pretrain --train none.h5 -o m.h5 --accumulate 2 --steps 2", 1,
+          "pretrain: rank 1: none.h5: cannot open: No such file or directory");
+}
+
+TEST_CASE("ranks: one that was started without the others is refused, and no MPI starts for a process alone") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  corpus.refused("OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 pretrain --train train.h5 -o m.h5", 1,
+                 "pretrain: OMPI_COMM_WORLD_SIZE=2, and MPI finds this rank alone: ");
+  const Outcome alone =
+      corpus.must(watching + "mkfifo options\npretrain -q --train train.h5 -o m.h5 --steps 1" + tiny_shape +
+                  "--config options & run=$!\nexec 3> options\ngrep -c libmpi /proc/$run/maps; "
+                  "exec 3>&-; wait $run");
+  CHECK(alone.out == "0\n");
+}
+
+}  // namespace ranks_pipeline_tests

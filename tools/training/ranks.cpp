@@ -1,0 +1,60 @@
+#include "tools/training/ranks.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <thread>
+
+#include "libcore/parallel/connect.hpp"
+#include "tools/cli/run.hpp"
+
+namespace heddle {
+
+namespace {
+
+// What fails on all ranks is printed by the first, which then ends the others.
+constexpr std::chrono::milliseconds until_others_speak{1500};
+
+// The machine, and the processors of it that this process may use.
+std::string own_processors() {
+  std::array<char, 256> host{};
+  (void)gethostname(host.data(), host.size() - 1);
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with("Cpus_allowed_list:")) return concatenate(host.data(), " ", line);
+  }
+  return host.data();
+}
+
+cli::ExceptionHooks hooks_of(int rank) {
+  if (rank == 0) return {};
+  return {.who = concatenate("rank ", rank), .before = [] { std::this_thread::sleep_for(until_others_speak); }};
+}
+
+}  // namespace
+
+Ranks::Ranks(cli::Arguments& arguments) : exceptions_(std::uncaught_exceptions()) {
+  const auto launched = parallel::launch();
+  if (launched) cli::at_exception(hooks_of(launched->rank));  // of connect() itself
+  group_ = parallel::connect();
+  if (!launched) return;
+  cli::ExceptionHooks hooks = hooks_of(group_->rank());
+  hooks.after = [group = group_](int status) { group->abort(status); };
+  hooks.answered = [group = group_] { group->leave(); };
+  cli::at_exception(std::move(hooks));
+  const std::vector<std::string> processors = group_->gather(own_processors());
+  const auto sharing = std::ranges::count(processors, processors[static_cast<std::size_t>(group_->rank())]);
+  arguments.be_one_of(static_cast<int>(sharing), group_->is_first());
+}
+
+Ranks::~Ranks() {
+  if (std::uncaught_exceptions() > exceptions_) return;
+  cli::at_exception({});
+  group_->leave();
+}
+
+}  // namespace heddle
