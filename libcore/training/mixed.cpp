@@ -163,7 +163,6 @@ struct MixedSettings final : ObjectiveSettings {
                 .above(0, 1)
                 .takes("P"),
             self.masking.probability);
-    visitor(Field("whole_words", "select all tokens of a word or none"), self.masking.whole_words);
   }
 };
 

@@ -78,7 +78,7 @@ TEST_CASE("kinds: texts that are no name with settings are refused in a line tha
            {"--arch decoder:dropout=2", {"2 is out of range"}},
            {"--optimizer adamw:beta2=1.5", {"--optimizer: beta2: 1.5 is out of range"}},
            {"--schedule linear:final=half", {"--schedule: final: 'half' is not a number"}},
-           {"--objective auto", {"--objective: 'auto' is not one of causal"}},
+           {"--objective auto", {"--objective: 'auto' is not one of mixed, causal"}},
            {"--weight-decay auto", {"--weight-decay: 'auto' is not a number"}}}) {
     check_refused(corpus, train + options, parts);
   }
