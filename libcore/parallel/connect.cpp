@@ -24,10 +24,13 @@ std::optional<int> number_in(const char* variable) {
   return error == std::errc() && end == digits.data() + digits.size() ? std::optional(number) : std::nullopt;
 }
 
+// Ends messages about ranks that may not be meant to be ranks of one run.
+constexpr std::string_view otherwise_alone = "; HEDDLE_RANKS=1 in the environment makes each process a run of its own";
+
 struct Variables {
   const char *size, *rank;
 };
-// Of a step of Slurm: a batch script has SLURM_NTASKS without being one of so many tasks.
+// A batch script of Slurm has SLURM_NTASKS without being one of so many tasks, so the variables of steps are read.
 constexpr Variables launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
                                    {"PMI_SIZE", "PMI_RANK"},
                                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
@@ -44,7 +47,11 @@ class MpiGroup final : public Group {
     functions_.exchange(out.data(), out.size(), in.data(), in.size());
   }
   void abort(int status) const override { functions_.abort(status); }
-  void leave() const override { functions_.finish(); }
+  // The end of MPI need not wait for the others.
+  void leave() const override {
+    barrier();
+    functions_.finish();
+  }
 
  private:
   const MpiFunctions& functions_;
@@ -58,22 +65,25 @@ const MpiFunctions& load_mpi(const Launch& launched) {
   const std::string path = (program.parent_path() / HEDDLE_MPI_MODULE).lexically_normal();
   void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   const char* const reason = module == nullptr ? dlerror() : "";
-  check<DataError>(module != nullptr, launched.by, " asks for several ranks, and their MPI cannot be loaded: ", reason,
-                   "; install that part of heddle, and the MPI that it was built with");
+  check<DataError>(module != nullptr, launched.by,
+                   ": several ranks were started, but the MPI module cannot be loaded: ", reason,
+                   "; install heddle's MPI component and the MPI library that it was built with", otherwise_alone);
   const auto functions = reinterpret_cast<const MpiFunctions* (*)()>(dlsym(module, mpi_functions_symbol));
   check<DataError>(functions != nullptr, path, ": is of another version of heddle");
   return *functions();
 }
 #else
 [[noreturn]] const MpiFunctions& load_mpi(const Launch& launched) {
-  throw DataError(concatenate(launched.by, " asks for several ranks, and this build has no MPI: start one process, or ",
-                              "build heddle where CMake finds MPI"));
+  throw DataError(concatenate(launched.by,
+                              ": several ranks were started, but this build has no MPI: start one process, ",
+                              "or build heddle where CMake finds MPI", otherwise_alone));
 }
 #endif
 
 }  // namespace
 
 std::optional<Launch> launch() {
+  if (number_in("HEDDLE_RANKS") == 1) return std::nullopt;
   bool has_size = false;
   for (const Variables& launcher : launchers) {
     const std::optional<int> size = number_in(launcher.size), rank = number_in(launcher.rank);
@@ -91,10 +101,11 @@ std::shared_ptr<const Group> connect() {
   const MpiFunctions& functions = load_mpi(*launched);
   int rank = 0, size = 1;
   functions.start(&rank, &size);
-  check<DataError>(size == launched->size.value_or(size), launched->by, ", and MPI finds ",
-                   size == 1 ? "this rank alone" : "another number",
+  check<DataError>(size == launched->size.value_or(size), launched->by, ", but MPI finds ", size,
+                   size == 1 ? " rank" : " ranks",
                    ": the launcher is of another MPI than the one that heddle was built with, or does not start it "
-                   "(of Slurm: srun with its option mpi=pmix)");
+                   "(with Slurm, start it by srun with mpi=pmix)",
+                   otherwise_alone);
   return std::make_shared<MpiGroup>(functions, rank, size);
 }
 

@@ -69,13 +69,11 @@ void check_ranks_divide(const TrainingOptions& options, Index ranks) {
   }
   const std::string same =
       concatenate("`accumulate` = ", found, " with `batch_size` = ", found > 0 ? samples / found : 0,
-                  " makes steps of ", samples, ", too");
+                  " gives the same steps of ", samples);
   throw UsageError(concatenate(
-      "`accumulate` = ", options.accumulate, ": ", ranks, " ranks divide the micro-batches of a step among them, ",
+      "`accumulate` = ", options.accumulate, ": ", "the ", ranks, " ranks share the micro-batches of a step equally, ",
       "so it must be a multiple of ", ranks, "; ",
-      found > 0
-          ? same
-          : concatenate("no such one makes steps of ", samples, " as `batch_size` = ", options.batch_size, " does")));
+      found > 0 ? same : concatenate("no multiple of ", ranks, " gives steps of ", samples, "; change `batch_size`")));
 }
 
 const TrainingConfig& checked(const TrainingConfig& config, const parallel::Group& group) {
@@ -177,17 +175,17 @@ double Trainer::sum_of_losses(const std::vector<double>& own) const {
   return sum;
 }
 
-// Does what may fail on one rank alone; then it fails on all.
+// Does what may fail on one rank alone; then it fails on all, with the same message.
 void Trainer::together(const std::function<void()>& work) const {
-  std::exception_ptr failure;
+  std::string failure;
   try {
     work();
-  } catch (const DataError&) {
-    failure = std::current_exception();
+  } catch (const DataError& error) {
+    if (group_.is_alone()) throw;
+    failure = error.what();
   }
-  const bool fails = agree([&] { return failure != nullptr; });
-  if (failure) std::rethrow_exception(failure);
-  check<DataError>(!fails, "another rank failed");
+  if (group_.is_alone()) return;
+  for (const std::string& of_rank : group_.gather(failure)) check<DataError>(of_rank.empty(), of_rank);
 }
 
 // Gives every rank the samples of the others.
@@ -320,7 +318,7 @@ std::vector<Metric> Trainer::evaluate_here(const Hooks& hooks) {
 void Trainer::save(const std::function<void()>& hook) const {
   share_state();
   const MovingAverage::Exchanged averaged(average_);
-  check_model();
+  together([&] { check_model(); });
   hook();
 }
 
@@ -423,8 +421,9 @@ void Trainer::run(const Hooks& hooks) {
     train(hooks);
   }
   share_state();
-  check_model();
+  together([&] { check_model(); });
   hooks.save_last();
+  group_.barrier();  // a rank that fails ends the one that still writes
   if (failure_) std::rethrow_exception(failure_);
 }
 

@@ -38,8 +38,8 @@ Addressed addressed_in(const ConfigLine& line, const OptionTable& table) {
   return {table.find_key(line.heading, line.name), false};
 }
 
-[[noreturn]] void answer(const std::string& text) {
-  std::cout << text;
+[[noreturn]] void answer(const std::string& text, bool speaks) {
+  if (speaks) std::cout << text;
   throw Finished();
 }
 
@@ -148,7 +148,7 @@ void Arguments::warn_of_repeated(const std::vector<std::string>& options) const 
 
 void Arguments::answer_requests(const OptionTable& table) const {
   for (const Topic& topic : about_.topics) {
-    if (requests_.help == topic.name) answer(cli::rendered(topic.text(), table));
+    if (requests_.help == topic.name) answer(cli::rendered(topic.text(), table), speaks_);
   }
   const std::vector<std::string> topics = help_topics(table);
   const OptionTable explained = with_rendered_help(table);
@@ -156,14 +156,14 @@ void Arguments::answer_requests(const OptionTable& table) const {
     const std::string topic = requests_.help.substr(0, requests_.help.find(':'));
     if (option.kinds.empty() || !option.is_named || option.field.option() != topic) continue;
     const bool is_one = topic.size() < requests_.help.size();
-    answer(render_kinds(about_, option, explained, is_one ? requests_.help.substr(topic.size() + 1) : ""));
+    answer(render_kinds(about_, option, explained, is_one ? requests_.help.substr(topic.size() + 1) : ""), speaks_);
   }
   check<UsageError>(requests_.help.empty() || std::ranges::count(topics, requests_.help) > 0, "--help=", requests_.help,
                     ": ", not_one_of(requests_.help, topics));
-  if (!requests_.help.empty()) answer(render_help(about_, table, requests_.help == "all"));
-  if (requests_.version) answer(version_text(tool()));
-  if (requests_.help_man) answer(render_man_options(table));
-  if (requests_.completion != Shell::none) answer(render_completion(requests_.completion, about_, table));
+  if (!requests_.help.empty()) answer(render_help(about_, table, requests_.help == "all"), speaks_);
+  if (requests_.version) answer(version_text(tool()), speaks_);
+  if (requests_.help_man) answer(render_man_options(table), speaks_);
+  if (requests_.completion != Shell::none) answer(render_completion(requests_.completion, about_, table), speaks_);
 }
 
 std::vector<Setting> Arguments::config_settings(const OptionTable& table) {
@@ -235,7 +235,7 @@ void Arguments::settle(const OptionTable& table) {
   Threads threads{common_.threads, "as requested"};
   if (common_.threads == 0) threads = threads_by_default();
   common_.threads = threads.count;
-  if (requests_.print_config) answer(render_config(table, given_));
+  if (requests_.print_config) answer(render_config(table, given_), speaks_);
   table.check_needs(explicit_);
   check<UsageError>(!common_.quiet || !common_.verbose,
                     "--quiet and --verbose contradict each other; give one of them");

@@ -33,8 +33,7 @@ std::pair<std::string, std::string> fact_in(const std::vector<std::string>& line
   const auto [other_name, other_text] = fact_in(lines, i);
   const auto shown = [](const std::string& value) { return value.empty() ? "nothing" : value; };
   throw DataError(concatenate("ranks differ in ", name.empty() ? other_name : name, ": rank 0 has ", shown(text),
-                              ", and rank ", rank, " has ",
-                              name == other_name ? shown(other_text) : "nothing of the sort",
+                              ", and rank ", rank, " has ", name == other_name ? shown(other_text) : "none",
                               "; start all ranks with one command, the same programs and the same files"));
 }
 

@@ -63,8 +63,9 @@ TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& 
   if (const std::string warning = trainer_.optimizer().warning(); !warning.empty()) arguments.warn(warning);
   // Takes longer than a short run's start, so it is done for those who read it.
   if (!group.is_first() || (options.log.empty() && !arguments.common().verbose)) return;
-  matmul_rate_ = measure_matmul_rate(trainer_.precision());
-  arguments.detail(concatenate("matrix products at ", text_of(matmul_rate_ * 1e-9, 0), " GFLOP/s in ",
+  const double own = measure_matmul_rate(trainer_.precision());
+  matmul_rate_ = own * static_cast<double>(group.size());
+  arguments.detail(concatenate("matrix products at ", text_of(own * 1e-9, 0), " GFLOP/s in ",
                                to_text(trainer_.precision()), " on ", thread_count(), " threads"));
 }
 
@@ -305,6 +306,7 @@ void TrainingSession::finish(const SaveModel& save) {
 
 bool TrainingSession::checkpoint_is_due() const {
   if (cli::save_requested()) return true;
+  if (!group_.is_first()) return false;
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - last_save_;
   const double seconds = options_.control.checkpoint_every.seconds;
   return seconds > 0 && passed.count() >= seconds;
@@ -378,7 +380,7 @@ int TrainingSession::run(const SaveModel& save) {
   }
 }
 
-// 0 where no rank was stopped by one.
+// The signal that stopped a rank; 0: none.
 int TrainingSession::agreed_signal() const {
   int signal = 0;
   for (const std::vector<int>& of_rank : group_.gather(std::vector<int>{cli::stop_requested()})) {

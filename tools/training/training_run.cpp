@@ -1,6 +1,7 @@
 #include "tools/training/training_run.hpp"
 #include "tools/training/resolve_options.hpp"
 
+#include "formats/files/checksum.hpp"
 #include "formats/heddle/load_model.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/version.hpp"
@@ -47,6 +48,14 @@ void check_inputs(const formats::ModelFile& file, const formats::Provenance* now
                   std::initializer_list<const char*> roles, Found found) {
   if (now == nullptr) return;
   for (const char* role : roles) check_same_input(file, *now, role, found);
+}
+
+// How a run begins, for ranks to compare.
+std::string text_of(const RunStart& start, const std::optional<RunRecord>& record) {
+  if (!start.file || !record) return "none";
+  const std::string& path = start.file->file().path();
+  return concatenate(start.beginning == Beginning::finished ? "a finished run" : "a run to continue", ", ", path,
+                     ", step ", record->progress.step, " (XXH3-128 ", formats::checksum_file(path).xxh128, ")");
 }
 
 // The run of this command, where the file is of it. What a budget chose for the run stands.
@@ -115,15 +124,16 @@ TrainingRun::TrainingRun(const RunOptions& options, const RunSpec& defaults, Tra
 
 // No rank changes a file before all have read theirs, since this waits for all.
 void TrainingRun::check_same_on_all_ranks() const {
+  if (group_.is_alone()) return;
   const RunStart& start = plan_.start;
   std::vector<RankFact> facts{{"the version of heddle", provenance_.own.created_by},
                               {"how the processor computes", cli::engine()}};
   for (const formats::ProvenanceInput& input : provenance_.own.inputs) {
     facts.push_back({"the input " + input.role, concatenate(input.name, " (XXH3-128 ", input.xxh128, ")")});
   }
-  facts.push_back({"what " + options_.output + " and its checkpoint say of the run",
-                   concatenate(static_cast<int>(start.beginning), " ", start.file ? start.file->file().path() : "", " ",
-                               plan_.record ? plan_.record->progress.step : 0)});
+  facts.push_back({"the files of an earlier run", text_of(start, plan_.record)});
+  facts.push_back({"--checkpoint-every", options_.control.checkpoint_every.text()});
+  facts.push_back({"--keep", concatenate(options_.control.keep)});
   for (const auto& [field, text] : described(plan_.spec)) facts.push_back({field, text});
   check_same_facts(group_, facts);
 }
