@@ -71,7 +71,8 @@ void count_parameters(const models::Model& model, Cost& cost, std::map<std::stri
   for (const Parameter& parameter : model.parameters().all()) {
     const std::string_view part = parts::of_parameter(parameter.name);
     by_part[part].parameters += parameter.size();
-    const bool of_head = model.as<models::MaskedPredictor>() != nullptr && models::is_of_head(parameter.name);
+    const bool has_head = model.as<models::MaskedPredictor>() != nullptr && model.as<models::TokenLoss>() == nullptr;
+    const bool of_head = has_head && models::is_of_head(parameter.name);
     Index& sum = part == parts::adapters ? cost.adapter_parameters : of_head ? cost.head_parameters : cost.parameters;
     sum += parameter.size();
   }

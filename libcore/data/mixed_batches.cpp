@@ -7,7 +7,7 @@
 namespace heddle::data {
 
 MaskedBatch masked_copy(const TokenBatch& batch, const MaskVocabulary& vocabulary, const MaskingOptions& masking,
-                        std::uint64_t seed, Index first, const std::string& source) {
+                        std::uint64_t seed, Index first) {
   static const std::uint64_t site = random_site("data/mixed masks");
   MaskedBatch result;
   result.batch = batch.batch, result.time = batch.time, result.tokens = batch.batch * batch.time;
@@ -20,8 +20,6 @@ MaskedBatch masked_copy(const TokenBatch& batch, const MaskVocabulary& vocabular
     for (const Index position : masked.positions) result.rows.push_back(row + 1 + position);
     result.targets.insert(result.targets.end(), masked.targets.begin(), masked.targets.end());
   }
-  check<DataError>(batch.batch == 0 || !result.rows.empty(), source, ": ", batch.batch, " windows of ", batch.time,
-                   " tokens have nothing to mask after their first tokens");
   return result;
 }
 
@@ -43,7 +41,10 @@ MixedWindows::Batch MixedWindows::batch(Index first, Index count) const {
   if (causal > 0) result.causal = windows_.batch(first, causal);
   if (causal == count) return result;
   const TokenBatch rest = windows_.batch(first + causal, count - causal);
-  result.masked = masked_copy(rest, vocabulary_, text_.masking, text_.seed, first + causal, windows_.source().name());
+  result.masked = masked_copy(rest, vocabulary_, text_.masking, text_.seed, first + causal);
+  check<DataError>(!result.masked.rows.empty(), windows_.source().name(),
+                   ": a batch has nothing to mask after the first ", "tokens of its windows, of ", rest.time,
+                   " tokens");
   return result;
 }
 

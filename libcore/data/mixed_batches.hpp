@@ -8,10 +8,9 @@
 namespace heddle::data {
 
 // The windows of the batch with some of their tokens masked, never the first ones, before which no token stands that
-// could predict them. The masks of window i are a function of (seed, first + i). Throws DataError, which begins with
-// the name of the source, where there is nothing to mask.
+// could predict them; no rows where there is nothing to mask. The masks of window i are a function of (seed, first + i).
 MaskedBatch masked_copy(const TokenBatch& batch, const MaskVocabulary& vocabulary, const MaskingOptions& masking,
-                        std::uint64_t seed, Index first, const std::string& source);
+                        std::uint64_t seed, Index first);
 
 struct MixedText {
   Index time;              // tokens of a window

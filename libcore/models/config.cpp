@@ -174,9 +174,9 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
 
 void ValueEmbeddingConfig::check_layers(Index layers) const {
   const Index most = layers == 1 ? 1 : layers / 2;
-  check<UsageError>(value_embeddings <= most, "`value_embeddings` = ", value_embeddings, ": ",
-                    counted(layers, "layer has", "layers have"), " room for ", most,
-                    ", one for the first of them and the last");
+  check<UsageError>(value_embeddings <= most, "`value_embeddings` = ", value_embeddings, ": ", "at most ", most,
+                    " for ", counted(layers, "layer", "layers"),
+                    ": each table serves one of the first and one of the last");
 }
 
 void check_memory(const TransformerConfig& config, Index memory) {

@@ -184,8 +184,13 @@ std::vector<Recipe::Shape> shapes() {
 
 // Fitted to eight runs on the characters of a novel (examples/budgets, law.mk); of a BPE vocabulary of 4,096 pieces
 // four runs on another one lie within 6 %.
-constexpr ScalingLaw measured_law{
-    .floor = 0.986, .width = 0.118, .width_power = 0.381, .data = 0.171, .data_power = 0.847, .error = 0.1};
+constexpr ScalingLaw measured_law{.floor = 0.986,
+                                  .width = 0.118,
+                                  .width_power = 0.381,
+                                  .data = 0.171,
+                                  .data_power = 0.847,
+                                  .error = 0.1,
+                                  .is_per_byte = true};
 
 }  // namespace
 

@@ -142,7 +142,7 @@ Variable DetectingEncoder::masked_hidden(const Sequences& sequences, const Pass&
     return projection_ ? (*projection_)(shared, {.output = DType::real}) : shared;
   }();
   StackContext own = context(sequences);
-  own.values.clear();  // those of the discriminator
+  own.values.clear();  // the generator has no value embeddings
   return stack_(embeddings().drop(x, pass.again(1)), mask(sequences), pass, {}, own);
 }
 

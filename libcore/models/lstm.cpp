@@ -122,8 +122,8 @@ class Lstm : public ModelOfTokens, public Generator, public TokenLoss {
   std::vector<std::uint64_t> dropout_sites_;
 };
 
-// Fitted to seven runs on the characters of a novel (examples/budgets/README.md); a run on 4,096 pieces of another one
-// lies within 3 %.
+// Fitted to seven runs on the characters of a novel, with the floor of decoders and a given width_power, which so few
+// shapes do not decide (examples/budgets/README.md); a run on 4,096 pieces of another one lies within 5 %.
 Recipe recipe_of_lstms() {
   constexpr Index batch_size = 8;
   Recipe recipe;
@@ -131,7 +131,13 @@ Recipe recipe_of_lstms() {
                             "layers=3,width=1024"}) {
     recipe.shapes.push_back({std::string(sizes) + ",sequence-length=128", batch_size});
   }
-  recipe.law = {.floor = 0.678, .width = 0.00698, .width_power = 1.5, .data = 0.612, .data_power = 0.217, .error = 0.1};
+  recipe.law = {.floor = 0.986,
+                .width = 0.0662,
+                .width_power = 0.5,
+                .data = 0.238,
+                .data_power = 0.572,
+                .error = 0.1,
+                .is_per_byte = true};
   return recipe;
 }
 

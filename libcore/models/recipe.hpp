@@ -16,7 +16,7 @@ struct TrainingScale {
   double unique;      // of these different ones: a pass over the data
 };
 
-// The validation loss L in nats per byte of text, N the parameters, D the units (tokens), U those of one pass:
+// The validation loss L, N the parameters, D the units (tokens), U those of one pass:
 //   L = floor + width (N / 10^6)^-width_power + data (D' / 10^6)^-data_power,
 //   D' = min(D, U) + U r (1 - exp(-max(0, D / U - 1) / r)),
 // so that what is read again counts less each time: r passes more count (1 - 1/e) r.
@@ -25,6 +25,8 @@ struct TrainingScale {
 struct ScalingLaw {
   double floor = 0, width = 0, width_power = 1, data = 0, data_power = 1, repeats = 15;
   double error = 0;  // by which losses of other texts and tokenizers differed, and then some, as a part of the loss
+  // Of next tokens in nats per byte of text, or of something that only ranks shapes.
+  bool is_per_byte = false;
 
   double loss(const TrainingScale& of) const;
 };

@@ -77,8 +77,8 @@ class Stack {
 
   LayerStates start(Index batch, Index capacity, DType cache) const;
   // The states of new positions: x [batch, time, width] -> the same, before finish(). Sets *cross_weights, where given,
-  // to the weights of the last block's cross-attention, [batch, heads, time, memory_time]. Of the context, memories and
-  // values alone say something.
+  // to the weights of the last block's cross-attention, [batch, heads, time, memory_time]. Only memories
+  // and values of the context are read.
   Tensor step(Tensor x, const StepRows& rows, const LayerStates& states, const StackContext& context = {},
               PairWeights* cross_weights = nullptr) const;
   // Precondition of cross_weights.

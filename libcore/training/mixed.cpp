@@ -108,15 +108,19 @@ MixedEvaluation evaluate(const models::MixedPredictor& model, const data::TokenS
   MixedEvaluation result{next.tokens, next.nats, {}};
   const models::MaskedPredictor& both = model.from_both_sides();
   Index first = 0;
+  bool is_stopped = false;
   data::for_each_evaluation_batch(
       tokens, {.time = time, .batch = run.batch_size, .limit = run.limit}, [&](const data::TokenBatch& windows) {
-        if (windows.time < 2 || run.stop()) return;
-        const data::MaskedBatch batch =
-            data::masked_copy(windows, vocabulary, {.probability = 0.15}, 0, first, tokens.name());
+        is_stopped = is_stopped || run.stop();
+        if (windows.time < 2 || is_stopped) return;
+        const data::MaskedBatch batch = data::masked_copy(windows, vocabulary, {.probability = 0.15}, 0, first);
         first += windows.batch;
+        if (batch.rows.empty()) return;  // as of a last window of one token and an end of text
         const Variable hidden = ops::gather_rows(both.masked_hidden(sequences_of(batch)), batch.rows);
         count_predictions(both.masked_token_head()(hidden).value(), batch.targets, result.masked);
       });
+  check<DataError>(is_stopped || result.masked.tokens > 0, tokens.name(),
+                   ": has nothing to mask after the first tokens of its windows");
   return result;
 }
 

@@ -1,6 +1,5 @@
-"""What n-grams make of a text: the bits per byte of interpolated Kneser-Ney n-grams (Chen & Goodman 1999, "An empirical study of
-smoothing techniques for language modeling", equation 15 with one discount per order, n1 / (n1 + 2 n2)), beside which `inspect evaluate`
-stands.
+"""Bits per byte of interpolated Kneser-Ney n-grams, to compare with `inspect evaluate` (Chen & Goodman 1999, "An empirical study of
+smoothing techniques for language modeling", equation 15 with one discount per order, n1 / (n1 + 2 n2)).
 
 Arguments: ORDER TRAIN TEST BYTES. TRAIN and TEST are token files of `tokenize` with the same tokenizer, BYTES the number of bytes of
 TEST's text.
@@ -34,7 +33,7 @@ class Order:
     def finish(self):
         once = sum(1 for n in self.count.values() if n == 1)
         twice = sum(1 for n in self.count.values() if n == 2)
-        self.discount = once / (once + 2 * twice) if once else 0.0
+        self.discount = once / (once + 2 * twice) if once else 0.5
 
 
 def trained(order, tokens):

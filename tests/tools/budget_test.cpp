@@ -91,7 +91,7 @@ TEST_CASE("budget: a run of a length of time that is interrupted goes on with th
   CHECK(corpus.weights("m.h5") == first);
 }
 
-TEST_CASE("budget: recurrent models, encoders and encoder-decoders") {
+TEST_CASE("budget: recurrent models and encoder-decoders") {
   const auto check_plans = [](const SmallCorpus& corpus, const std::string& run) {
     CAPTURE(run);
     const std::string command = "pretrain --threads 1 --dry-run --json --precision f32 " + run + " --budget ";
@@ -104,7 +104,6 @@ TEST_CASE("budget: recurrent models, encoders and encoder-decoders") {
   check_plans(corpus, "--arch lstm --train train.h5");
   corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
   check_plans(corpus, "--arch encoder-decoder --train pairs.h5");
-  check_plans(EncoderCorpus(), "--arch encoder --train train.h5");
 }
 
 TEST_CASE("budget: errors") {

@@ -122,8 +122,8 @@ TEST_CASE("ranks: what they cannot share, or do not have in common, is refused o
   };
   refused(
       on(2) + run + "--steps 2 --batch-size 12", 2,
-      "pretrain: --accumulate 1: 2 ranks divide the micro-batches of a step among them, so it must be a multiple of "
-      "2; --accumulate 2 with --batch-size 6 makes steps of 12, too");
+      "pretrain: --accumulate 1: the 2 ranks share the micro-batches of a step equally, so it must be a multiple of "
+      "2; --accumulate 2 with --batch-size 6 gives the same steps of 12");
   refused(on(2) + run + "--accumulate 2 --budget 1m", 2, "pretrain: --budget plans for one process");
   refused(on(2) + run + "--accumulate 2 --steps 9 --learning-rate 1000 --clip-norm none --optimizer sgd --warmup 0", 3,
           " diverged: ");
@@ -137,11 +137,32 @@ TEST_CASE("ranks: what they cannot share, or do not have in common, is refused o
           "pretrain: rank 1: none.h5: cannot open: No such file or directory");
 }
 
+TEST_CASE("ranks: each may be a run of its own, and what all are asked is answered once") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  corpus.must("HEDDLE_RANKS=1 " + on(2) + "sh -c 'pretrain -q --train train.h5 --steps 1 -o m$OMPI_COMM_WORLD_RANK.h5" +
+              tiny_shape + "'");
+  CHECK(std::filesystem::exists(corpus.path("m0.h5")));
+  CHECK(std::filesystem::exists(corpus.path("m1.h5")));
+  const std::string settings = "pretrain --train train.h5 --steps 7 --print-config";
+  CHECK(corpus.must(on(2) + settings).out == corpus.must(settings).out);
+}
+
+TEST_CASE("ranks: a log that cannot be written is what the run reports, and its checkpoint stays") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  const Outcome outcome = corpus.refused(
+      on(2) + "pretrain --train train.h5 --steps 20 --accumulate 2 --log-every 5 --log /dev/full -o m.h5" + tiny_shape,
+      1, "No space left on device");
+  CHECK_FALSE(contains(outcome.err, "another rank"));
+  corpus.must("inspect verify m.checkpoint.h5");
+}
+
 TEST_CASE("ranks: one that was started without the others is refused, and no MPI starts for a process alone") {
   const Ranks corpus;
   if (!corpus.can_start()) return;
   corpus.refused("OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 pretrain --train train.h5 -o m.h5", 1,
-                 "pretrain: OMPI_COMM_WORLD_SIZE=2, and MPI finds this rank alone: ");
+                 "pretrain: OMPI_COMM_WORLD_SIZE=2, but MPI finds 1 rank: ");
   const Outcome alone =
       corpus.must(watching + "mkfifo options\npretrain -q --train train.h5 -o m.h5 --steps 1" + tiny_shape +
                   "--config options & run=$!\nexec 3> options\ngrep -c libmpi /proc/$run/maps; "

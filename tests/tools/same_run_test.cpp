@@ -35,7 +35,7 @@ TEST_CASE("ranks: the first fact in which one differs from the first is named") 
   CHECK(difference({{version, none}, {version, {"`valid`", "a.h5"}}})
             .starts_with("ranks differ in `valid`: rank 0 has nothing, and rank 1 has a.h5; "));
   CHECK(difference({{version, steps}, {version}})
-            .starts_with("ranks differ in `steps`: rank 0 has 5, and rank 1 has nothing of the sort; "));
+            .starts_with("ranks differ in `steps`: rank 0 has 5, and rank 1 has none; "));
   CHECK(difference({{version}, {version, steps}})
             .starts_with("ranks differ in `steps`: rank 0 has nothing, and rank 1 "));
 }

@@ -111,7 +111,7 @@ int main(int argc, char** argv) {
       evaluate(*translator, loaded, options, file, arguments);
     } else if (translator != nullptr) {
       run<TextTranslator>(options, file, arguments, *translator, loaded);
-    } else if (model.as<models::MixedPredictor>() != nullptr) {
+    } else if (model.as<models::MixedPredictor>() != nullptr && loaded.tokenizer.mask()) {
       run<FillerOrContinuer>(options, file, arguments, model, loaded.tokenizer);
     } else if (model.as<models::MaskedPredictor>() != nullptr && model.as<models::Generator>() == nullptr) {
       TextFiller::refuse_others(arguments);

@@ -188,7 +188,7 @@ class Planner {
   void report(const Candidate& best) const {
     const training::TrainingOptions& training = best.spec.training;
     std::string text = concatenate("budget ", budget_.text(), ": ", chosen_settings(best.spec), "batch-size ",
-                                   training.batch_size, ", ", grouped(training.steps), " steps");
+                                   training.batch_size, ", ", counted(training.steps, "step", "steps"));
     if (best.cost.measured) text += fmt::format(" of {:.3g} ms", 1e3 * best.cost.seconds_per_step);
     const double units = best.steps * best.step.units;
     text += fmt::format(", {:.3g} million {} in {:.2g} passes over the data", 1e-6 * units, "tokens",
@@ -208,13 +208,14 @@ class Planner {
     return text;
   }
 
-  // Of models of text, and of runs as long as the shortest that the law was fitted to, or longer.
+  // Of models of text that predict next tokens, in runs as long as the shortest that the law was fitted to, or longer.
   std::string expectation(const Candidate& best) const {
     constexpr double shortest = 5e5;  // tokens
     const double bytes = trainee_.bytes_per_unit();
-    if (bytes == 0 || best.steps * best.step.units < shortest) return "";
-    const double error = recipe(best.spec.model).law.error, loss = best.loss * bytes,
-                 bits = best.loss / std::numbers::ln2;
+    const models::ScalingLaw& law = recipe(best.spec.model).law;
+    const bool is_next = best.spec.objective && best.spec.objective->name() == "causal";
+    if (bytes == 0 || !law.is_per_byte || !is_next || best.steps * best.step.units < shortest) return "";
+    const double error = law.error, loss = best.loss * bytes, bits = best.loss / std::numbers::ln2;
     return fmt::format("; expects a validation loss of {:.3g} to {:.3g}, or {:.3g} to {:.3g} bits per byte",
                        (1 - error) * loss, (1 + error) * loss, (1 - error) * bits, (1 + error) * bits);
   }

@@ -72,7 +72,7 @@ inline Found found_by(const RunControl& control) {
 // of a version whose runs this one cannot continue.
 RunRecord record_of(const formats::ModelFile& file, const std::string& tool, Found found);
 
-// That of the run that wrote the file; none of a task, and of files that no run of this version wrote.
+// The objective of the run that wrote the file; none of a task, and of files that no run of this version wrote.
 std::optional<training::ObjectiveChoice> objective_of(const formats::ModelFile& file);
 
 // The file that --resume names or, once that has been removed, the finished output; nothing if neither is there. Throws

@@ -14,7 +14,7 @@ class LauncherVariables {
  public:
   explicit LauncherVariables(const std::map<std::string, std::string>& variables) {
     for (const char* const name : {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK", "PMIX_RANK",
-                                   "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_PROCID"}) {
+                                   "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS", "SLURM_PROCID", "HEDDLE_RANKS"}) {
       if (const char* const value = std::getenv(name)) before_[name] = value;
       unsetenv(name);
       names_.push_back(name);
@@ -39,6 +39,7 @@ TEST_CASE("connect: launchers are recognised by their variables") {
        {Variables{}, Variables{{"OMPI_COMM_WORLD_SIZE", "1"}, {"OMPI_COMM_WORLD_RANK", "0"}, {"PMIX_RANK", "0"}},
         Variables{{"PMI_SIZE", "1"}, {"PMI_RANK", "0"}}, Variables{{"SLURM_NTASKS", "4"}, {"SLURM_PROCID", "0"}},
         Variables{{"SLURM_STEP_NUM_TASKS", "1"}, {"SLURM_PROCID", "0"}},
+        Variables{{"SLURM_STEP_NUM_TASKS", "4"}, {"SLURM_PROCID", "0"}, {"HEDDLE_RANKS", "1"}},
         Variables{{"OMPI_COMM_WORLD_SIZE", "many"}, {"OMPI_COMM_WORLD_RANK", "0"}}}) {
     const LauncherVariables scope(variables);
     CHECK_FALSE(launch());
