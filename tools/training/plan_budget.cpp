@@ -187,8 +187,9 @@ class Planner {
   // "budget 30m: 6 layers …": what was chosen, as options that would choose the same.
   void report(const Candidate& best) const {
     const training::TrainingOptions& training = best.spec.training;
-    std::string text = concatenate("budget ", budget_.text(), ": ", chosen_settings(best.spec), "batch-size ",
-                                   training.batch_size, ", ", counted(training.steps, "step", "steps"));
+    std::string text =
+        concatenate("budget ", budget_.text(), ": ", chosen_settings(best.spec), "batch-size ", training.batch_size,
+                    ", ", grouped(training.steps), training.steps == 1 ? " step" : " steps");
     if (best.cost.measured) text += fmt::format(" of {:.3g} ms", 1e3 * best.cost.seconds_per_step);
     const double units = best.steps * best.step.units;
     text += fmt::format(", {:.3g} million {} in {:.2g} passes over the data", 1e-6 * units, "tokens",
