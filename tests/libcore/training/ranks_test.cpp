@@ -2,6 +2,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <limits>
 #include <memory>
 
@@ -9,6 +11,7 @@
 #include "libcore/models/architecture.hpp"
 #include "libcore/nn/low_rank_options.hpp"
 #include "libcore/parallel/thread_group.hpp"
+#include "libcore/training/gradient_tree.hpp"
 #include "libcore/training/objectives.hpp"
 #include "libcore/training/trainer.hpp"
 #include "short_training.hpp"
@@ -147,8 +150,7 @@ TEST_CASE("ranks: weights, states, losses, norms and metrics have the same bits 
   for (const Case& of : cases()) {
     CAPTURE(of.model);
     CAPTURE(of.objective);
-    for (const auto& [accumulate, numbers] :
-         std::map<Index, std::vector<int>>{{4, {2, 4}}, {6, {2, 3}}, {3, {3}}}) {
+    for (const auto& [accumulate, numbers] : std::map<Index, std::vector<int>>{{4, {2, 4}}, {6, {2, 3}}, {3, {3}}}) {
       if (accumulate != 4 && &of > &cases()[2]) continue;
       CAPTURE(accumulate);
       const TrainingConfig settings = settings_of(of, accumulate);
@@ -159,6 +161,48 @@ TEST_CASE("ranks: weights, states, losses, norms and metrics have the same bits 
         for (const Result& result : results_of(of, settings, ranks)) CHECK(result == alone);
       }
     }
+  }
+}
+
+TEST_CASE("ranks: gradients of all elements, of rows and of none add up to the same bits, signs of zeros among them") {
+  enum Kind { none, rows, all };
+  const auto sum_of = [](const std::vector<Kind>& leaves, int ranks) {
+    std::vector<std::vector<std::uint32_t>> bits(static_cast<std::size_t>(ranks));
+    std::optional<std::vector<Index>> listed;
+    parallel::on_ranks(ranks, [&](const parallel::Group& group) {
+      const OnThreads scope(1);
+      Parameters parameters{ParameterSource(1)};
+      const Variable table = Scope(parameters, "").parameter("table", {4, 2}, Initializer::zeros(), Decay::yes);
+      (void)Scope(parameters, "").parameter("unused", {3}, Initializer::zeros(), Decay::no);
+      GradientTree tree(parameters, std::ssize(leaves), group);
+      tree.start();
+      for (Index leaf = tree.own().begin; leaf < tree.own().end; ++leaf) {
+        const Real value = leaf == 1 ? Real(-0.0) : static_cast<Real>(leaf + 1) / 3;
+        const Kind kind = leaves[static_cast<std::size_t>(leaf)];
+        if (kind == all) table.gradient()->target().tensor.fill(value);
+        if (kind == rows) {
+          const std::vector<TokenId> row{static_cast<TokenId>(leaf % 4)};
+          table.gradient()->adding_target(row)[2 * row[0]] = value;
+        }
+        tree.add(leaf);
+      }
+      tree.finish();
+      for (const Real number : parameters.all()[0].gradient().elements()) {
+        bits[static_cast<std::size_t>(group.rank())].push_back(std::bit_cast<std::uint32_t>(number));
+      }
+      CHECK(parameters.all()[1].variable.gradient()->is_empty());
+      if (group.rank() == ranks - 1) listed = table.gradient()->rows();
+    });
+    for (const auto& of_rank : bits) CHECK(of_rank == bits[0]);
+    return std::pair(bits[0], listed);
+  };
+  for (int code = 0; code < 81; ++code) {
+    std::vector<Kind> leaves{Kind(code % 3), Kind(code / 3 % 3), Kind(code / 9 % 3), Kind(code / 27)};
+    CAPTURE(code);
+    const auto alone = sum_of(leaves, 1);
+    for (const int ranks : {2, 4}) CHECK(sum_of(leaves, ranks) == alone);
+    leaves.resize(2);
+    if (code < 9) CHECK(sum_of(leaves, 2) == sum_of(leaves, 1));
   }
 }
 
@@ -209,9 +253,7 @@ TEST_CASE("ranks: a checkpoint that one rank asks for is saved by all, after the
     Hooks hooks = run.hooks();
     int polls = 0;
     if (!group.is_first()) hooks.save_now = [&polls] { return ++polls == 4; };
-    hooks.save_last = [&] {
-      saved[static_cast<std::size_t>(group.rank())].push_back(run.trainer().state().step);
-    };
+    hooks.save_last = [&] { saved[static_cast<std::size_t>(group.rank())].push_back(run.trainer().state().step); };
     run.trainer().run(hooks);
   });
   CHECK(saved[0] == saved[1]);
