@@ -309,11 +309,11 @@ TEST_CASE("ranks: micro-batches that they do not divide are refused, with number
     return std::string();
   };
   CHECK(message(12, 1, 2) ==
-        "`accumulate` = 1: 2 ranks divide the micro-batches of a step among them, so it must be a multiple of 2; "
-        "`accumulate` = 2 with `batch_size` = 6 makes steps of 12, too");
-  CHECK(message(4, 3, 2).ends_with("; `accumulate` = 4 with `batch_size` = 3 makes steps of 12, too"));
-  CHECK(message(3, 3, 2).ends_with("; no such one makes steps of 9 as `batch_size` = 3 does"));
-  CHECK(message(1, 6, 4).ends_with("; no such one makes steps of 6 as `batch_size` = 1 does"));
+        "`accumulate` = 1: the 2 ranks share the micro-batches of a step equally, so it must be a multiple of 2; "
+        "`accumulate` = 2 with `batch_size` = 6 gives the same steps of 12");
+  CHECK(message(4, 3, 2).ends_with("; `accumulate` = 4 with `batch_size` = 3 gives the same steps of 12"));
+  CHECK(message(3, 3, 2).ends_with("; no multiple of 2 gives steps of 9; change `batch_size`"));
+  CHECK(message(1, 6, 4).ends_with("; no multiple of 4 gives steps of 6; change `batch_size`"));
   CHECK(message(1, 6, 3).empty());
 }
 
