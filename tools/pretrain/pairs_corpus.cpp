@@ -15,6 +15,7 @@ class PairsCorpus : public Corpus {
   PairsCorpus(const PretrainOptions& options, const cli::Arguments& arguments);
 
   training::DataKind kind() const override { return training::DataKind::pairs; }
+  bool has_samples_of_any_size() const override { return true; }
   training::TrainingData train() const override { return {.pairs = &pairs_->train()}; }
   training::TrainingData valid() const override { return {.pairs = pairs_->valid()}; }
   const text::Tokenizer* tokenizer() const override { return &*tokenizer_; }

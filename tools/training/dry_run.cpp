@@ -237,10 +237,11 @@ StepSize step_size(DryRun run) {
   Begun begun(run, run.config);
   const training::Objective& objective = *begun.trial.objective;
   const Index samples = objective.samples_per_batch(run.config.training.batch_size);
-  const double before = matmul_flops();
+  begun.trainer.step();
+  const double before = matmul_flops(), units_before = static_cast<double>(begun.trainer.state().units);
   for (Index step = 0; step < run.steps_to_simulate; ++step) begun.trainer.step();
   const auto steps = static_cast<double>(run.steps_to_simulate);
-  const double units_per_step = static_cast<double>(begun.trainer.state().units) / steps;
+  const double units_per_step = (static_cast<double>(begun.trainer.state().units) - units_before) / steps;
   const double units = units_per_step / static_cast<double>(samples * run.config.training.accumulate);
   return {.flops = (matmul_flops() - before) / steps,
           .units = units_per_step,

@@ -132,9 +132,10 @@ TEST_CASE("decoder: values of tokens begin as nothing, and need layers and windo
   CHECK(plain.remembers());
   CHECK_FALSE(model.remembers());
   config.value_embeddings = 2;
-  CHECK_THROWS_WITH_AS(config.validate(),
-                       "`value_embeddings` = 2: 2 layers have room for 1, one for the first of them and the last",
-                       UsageError);
+  CHECK_THROWS_WITH_AS(
+      config.validate(),
+      "`value_embeddings` = 2: at most 1 for 2 layers: each table serves one of the first and one of the last",
+      UsageError);
   config.value_embeddings = 1, config.memory = 4;
   CHECK_THROWS_WITH_AS(config.validate(), doctest::Contains("`memory`: `value_embeddings` are"), UsageError);
 }
