@@ -8,7 +8,8 @@
 namespace heddle::data {
 
 // The windows of the batch with some of their tokens masked, never the first ones, before which no token stands that
-// could predict them; no rows where there is nothing to mask. The masks of window i are a function of (seed, first + i).
+// could predict them; no rows where there is nothing to mask. The masks of window i are a function of (seed, first +
+// i).
 MaskedBatch masked_copy(const TokenBatch& batch, const MaskVocabulary& vocabulary, const MaskingOptions& masking,
                         std::uint64_t seed, Index first);
 

@@ -188,8 +188,7 @@ std::vector<GradientTree::Extent> GradientTree::extents() const {
         extent.which.insert(extent.which.end(), of_rank.begin(), of_rank.end());
       }
       std::ranges::sort(extent.which);
-      const auto repeated = std::ranges::unique(extent.which);
-      extent.which.erase(repeated.begin(), repeated.end());
+      extent.which.erase(std::unique(extent.which.begin(), extent.which.end()), extent.which.end());
     }
     extents.push_back(std::move(extent));
   }

@@ -52,9 +52,9 @@ struct StepRecord {
 // reported, so that the run that resumes reports it again. One of save_last, and any other exception, ends it at once.
 // After all of them the trainer is as its last finished step left it, and run() resumes.
 //
-// Of several ranks each has hooks. All are called on all ranks, for the same steps, and what save_now and stop return on
-// one of them holds for all; but only the first rank evaluates. on_step and save_best may throw a DataError on one rank
-// alone, which ends training on all; those of save_last must end the process.
+// Of several ranks each has hooks. All are called on all ranks, for the same steps, and what save_now and stop return
+// on one of them holds for all; but only the first rank evaluates. on_step and save_best may throw a DataError on one
+// rank alone, which ends training on all; those of save_last must end the process.
 struct Hooks {
   std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
   // After every step, for progress.
