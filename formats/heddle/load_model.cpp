@@ -15,7 +15,9 @@ std::vector<NamedTensor> named_tensors(const Parameters& parameters) {
 namespace {
 
 // Whether the name is of a fine-tuned model's head, which the body does not use.
-constexpr std::string_view head_of_task = "task/";
+bool is_of_task(const std::string& name) {
+  return name.starts_with("task/");
+}
 
 std::unique_ptr<models::Model> build(const ModelFile& file, ParameterSource weights) {
   try {
@@ -41,7 +43,7 @@ ParameterSource shapes_only(const ModelFile& file) {
 // the weights.
 void check_weights(const ModelFile& file) {
   const Simulation simulation;
-  file.weights().check_match(named_tensors(build(file, shapes_only(file))->parameters()), head_of_task);
+  file.weights().check_match(named_tensors(build(file, shapes_only(file))->parameters()), is_of_task);
 }
 
 void check_reads_tokens(const ModelFile& file) {
@@ -106,7 +108,7 @@ models::ModelConfig checked_config(const ModelFile& file) {
 
 std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file) {
   std::unique_ptr<models::Model> model = build_checked(file, ParameterSource::unset());
-  file.weights().read(named_tensors(model->parameters()), head_of_task);
+  file.weights().read(named_tensors(model->parameters()), is_of_task);
   return model;
 }
 

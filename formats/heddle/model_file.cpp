@@ -17,7 +17,7 @@ void ModelWriter::history(const History& history) {
   write_history(file_.root().create_group("history"), history);
 }
 
-void ModelWriter::training_tensors(std::span<const NamedTensor> tensors) {
+void ModelWriter::training_tensors(std::span<const TensorSource> tensors) {
   write_tensors(file_.root().group("training").create_group("tensors"), tensors);
   file_.check_written();
 }

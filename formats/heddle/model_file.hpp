@@ -40,14 +40,18 @@ class ModelWriter {
   void history(const History& history);
   // What resuming needs beyond the weights: numbers and texts, and tensors such as the optimizer's moments.
   template <Visitable State>
-  void training(const State& state, std::span<const NamedTensor> tensors) {
+  void training(const State& state, std::span<const TensorSource> tensors) {
     save_fields(file_.root().create_group("training").create_group("state"), state);
     training_tensors(tensors);
+  }
+  template <Visitable State>
+  void training(const State& state, std::span<const NamedTensor> tensors) {
+    training(state, sources_of(tensors));
   }
   void commit(const Provenance& provenance, const Examine& examine = {}) { file_.commit(provenance, examine); }
 
  private:
-  void training_tensors(std::span<const NamedTensor> tensors);
+  void training_tensors(std::span<const TensorSource> tensors);
   OutputFile file_;
 };
 

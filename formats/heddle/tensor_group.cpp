@@ -51,19 +51,23 @@ Tensor scales_of(const Tensor& quantised) {
 
 struct Unwritten {
   hdf5::OutputDataset dataset;
-  Tensor elements;
+  std::function<Tensor()> get;
 };
 
-Unwritten create(hdf5::OutputGroup& group, const std::string& name, const Tensor& tensor) {
-  const Tensor elements = tensor.is_contiguous() ? tensor : tensor.copy();
+Tensor contiguous(const Tensor& tensor) {
+  return tensor.is_contiguous() ? tensor : tensor.copy();
+}
+
+Unwritten create(hdf5::OutputGroup& group, const std::string& name, const Tensor& tensor, std::function<Tensor()> get) {
+  const Tensor elements = contiguous(tensor);
   hdf5::OutputDataset dataset =
       group.create_dataset(name, {.dtype = stored_as(tensor.dtype()), .extents = tensor.shape().extents()});
   dataset.set_attribute<std::string>(checksum_attribute, checksum_of(elements.raw(), elements.bytes()));
-  return {std::move(dataset), elements};
+  return {std::move(dataset), std::move(get)};
 }
 
 void write(Unwritten& part) {
-  with_elements(part.elements,
+  with_elements(contiguous(part.get()),
                 [&]<class T>(std::span<T> elements) { part.dataset.write(std::span<const T>(elements)); });
 }
 
@@ -140,19 +144,33 @@ Tensor joined(std::vector<Tensor> parts) {
 
 }  // namespace
 
+std::vector<TensorSource> sources_of(std::span<const NamedTensor> tensors) {
+  std::vector<TensorSource> sources;
+  for (const NamedTensor& tensor : tensors) {
+    sources.push_back({tensor.name, [value = tensor.value] { return value; }});
+  }
+  return sources;
+}
+
 void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors) {
+  write_tensors(group, sources_of(tensors));
+}
+
+void write_tensors(const hdf5::OutputGroup& group, std::span<const TensorSource> tensors) {
   // All names are written first, then all elements, so that no HDF5 structures lie between elements of successive
   // tensors.
   std::vector<Unwritten> unwritten, scales;
-  for (const NamedTensor& tensor : tensors) {
-    std::vector<std::string> parts = split(tensor.name, '/');
+  for (const auto& [name, get] : tensors) {
+    std::vector<std::string> parts = split(name, '/');
     const std::string last = parts.back();
     parts.pop_back();
     hdf5::OutputGroup place = group;
     for (const std::string& part : parts) place = place.group(part);
-    unwritten.push_back(create(place, last, tensor.value));
-    if (tensor.value.dtype() == DType::int8) {
-      scales.push_back(create(place, last + scales_ending, scales_of(tensor.value)));
+    const Tensor tensor = get();
+    unwritten.push_back(create(place, last, tensor, get));
+    if (tensor.dtype() == DType::int8) {
+      const Tensor of = scales_of(tensor);
+      scales.push_back(create(place, last + scales_ending, of, [of] { return of; }));
     }
   }
   for (Unwritten& part : unwritten) write(part);
@@ -229,12 +247,12 @@ std::string TensorGroup::fingerprint() const {
   return checksum.text();
 }
 
-void TensorGroup::check_match(std::span<const NamedTensor> targets, std::string_view extra) const {
+void TensorGroup::check_match(std::span<const NamedTensor> targets, const OtherNames& others) const {
   std::map<std::string, Shape> wanted;
   for (const NamedTensor& target : targets) wanted.emplace(target.name, target.value.shape());
   for (const TensorInfo& tensor : tensors_) {
     const auto found = wanted.find(tensor.name);
-    if (found == wanted.end() && !extra.empty() && tensor.name.starts_with(extra)) continue;
+    if (found == wanted.end() && others(tensor.name)) continue;
     check<DataError>(found != wanted.end(), where_, ": has ", tensor.name, " ", tensor.shape,
                      ", which the model does not have");
     check<DataError>(found->second == tensor.shape, where_, ": ", tensor.name, " has shape ", tensor.shape,
@@ -256,8 +274,8 @@ Tensor TensorGroup::read(std::size_t number) const {
   return Tensor::quantised(tensor, scales);
 }
 
-void TensorGroup::read(std::span<const NamedTensor> targets, std::string_view extra) const {
-  check_match(targets, extra);
+void TensorGroup::read(std::span<const NamedTensor> targets, const OtherNames& others) const {
+  check_match(targets, others);
   for (const NamedTensor& target : targets) {
     const std::size_t number = number_of(target.name);
     if (target.value.is_contiguous() && tensors_[number].dtype == DType::real) {

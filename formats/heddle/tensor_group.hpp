@@ -3,6 +3,7 @@
 // set has its checksum in the attribute xxh128.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,8 +30,18 @@ struct TensorInfo {
   Index offset;  // of the first byte in the file
 };
 
+// A tensor that is fetched when it is written: twice, for its checksum and for its elements, and not kept meanwhile.
+struct TensorSource {
+  std::string name;
+  std::function<Tensor()> get;
+};
+
+// Of tensors that are there.
+std::vector<TensorSource> sources_of(std::span<const NamedTensor> tensors);
+
 // Writes straight from the tensors' memory. Their elements follow one another in the order given, those of 64 bytes and
 // more at the next multiple of 64 bytes, so that what is multiplied as one can be mapped as one.
+void write_tensors(const hdf5::OutputGroup& group, std::span<const TensorSource> tensors);
 void write_tensors(const hdf5::OutputGroup& group, std::span<const NamedTensor> tensors);
 
 class TensorGroup {
@@ -45,13 +56,14 @@ class TensorGroup {
   // Identifies these tensors: a hash of all names and checksums. Does not read the elements.
   std::string fingerprint() const;
 
-  // Throws DataError unless the targets have exactly the group's names and shapes, except names that begin with
-  // `extra`, which only the group may have; elements are not read.
-  void check_match(std::span<const NamedTensor> targets, std::string_view extra = {}) const;
+  // Throws DataError unless the targets have exactly the group's names and shapes, except other names, which only the
+  // group may have; elements are not read.
+  using OtherNames = std::function<bool(const std::string& name)>;
+  void check_match(std::span<const NamedTensor> targets, const OtherNames& others = no_others) const;
 
   // Sets the elements of the given tensors, which are Reals whatever the file has. Throws DataError, before anything is
   // read, unless these are just the group's names and shapes; and for a checksum that does not match.
-  void read(std::span<const NamedTensor> targets, std::string_view extra = {}) const;
+  void read(std::span<const NamedTensor> targets, const OtherNames& others = no_others) const;
   bool has(std::string_view name) const { return numbers_.find(std::string(name)) != numbers_.end(); }
   // All tensors as they are stored, in newly allocated memory.
   std::vector<NamedTensor> read() const;
@@ -69,6 +81,7 @@ class TensorGroup {
   std::vector<std::string> verify() const;
 
  private:
+  static bool no_others(const std::string&) { return false; }
   struct Budget;
   void list(const hdf5::Group& group, const std::string& prefix, Budget& budget);
   void add(const std::string& name, hdf5::Dataset dataset);

@@ -160,6 +160,16 @@ void Parameters::clear_outputs() {
   for (Parameter& parameter : parameters_) parameter.is_output = false;
 }
 
+Parameters Parameters::only(const std::function<bool(const Parameter&)>& takes) const {
+  Parameters some(source_);
+  for (const Parameter& parameter : parameters_) {
+    if (!takes(parameter)) continue;
+    some.places_.emplace(parameter.name, some.parameters_.size());
+    some.parameters_.push_back(parameter);
+  }
+  return some;
+}
+
 Index Parameters::count() const {
   Index sum = 0;
   for (const Parameter& parameter : parameters_) sum += parameter.size();

@@ -110,6 +110,8 @@ class Parameters {
   const std::vector<Parameter>& all() const { return parameters_; }
   // Null when there is none of that name.
   const Parameter* find(std::string_view name) const;
+  // Those that it takes, which remain the same variables.
+  Parameters only(const std::function<bool(const Parameter&)>& takes) const;
   Index count() const;                       // numbers in all parameters
   Index trained_count() const;               // in those that are trained
   void allocate_gradients();                 // before the first step, so that later ones find their memory

@@ -35,16 +35,31 @@ constexpr Variables launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RAN
                                    {"PMI_SIZE", "PMI_RANK"},
                                    {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"}};
 
+class MpiPending final : public Pending {
+ public:
+  MpiPending(const MpiFunctions& functions, void* pending) : functions_(functions), pending_(pending) {}
+  ~MpiPending() override { functions_.forget(pending_); }
+  MpiPending(const MpiPending&) = delete;
+  MpiPending& operator=(const MpiPending&) = delete;
+
+  bool is_done() override { return functions_.is_done(pending_); }
+  void wait() override { functions_.wait(pending_); }
+
+ private:
+  const MpiFunctions& functions_;
+  void* pending_;
+};
+
 class MpiGroup final : public Group {
  public:
   MpiGroup(const MpiFunctions& functions, int rank, int size) : Group(rank, size), functions_(functions) {}
 
-  void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) const override {
+  std::unique_ptr<Pending> begin(std::span<const Outgoing> sent, std::span<const Incoming> received) const override {
     std::vector<MpiMessage> out, in;
     // MPI's sends take what they read by const pointers.
     for (const auto& [to, bytes] : sent) out.push_back({to, const_cast<std::byte*>(bytes.data()), bytes.size()});
     for (const auto& [from, bytes] : received) in.push_back({from, bytes.data(), bytes.size()});
-    functions_.exchange(out.data(), out.size(), in.data(), in.size());
+    return std::make_unique<MpiPending>(functions_, functions_.begin(out.data(), out.size(), in.data(), in.size()));
   }
   void abort(int status) const override { functions_.abort(status); }
   // The end of MPI need not wait for the others.

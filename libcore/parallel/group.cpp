@@ -8,10 +8,18 @@ namespace heddle::parallel {
 
 namespace {
 
+class Nothing final : public Pending {
+ public:
+  bool is_done() override { return true; }
+  void wait() override {}
+};
+
 class Alone final : public Group {
  public:
   Alone() : Group(0, 1) {}
-  void exchange(std::span<const Outgoing>, std::span<const Incoming>) const override {}
+  std::unique_ptr<Pending> begin(std::span<const Outgoing>, std::span<const Incoming>) const override {
+    return std::make_unique<Nothing>();
+  }
   void abort(int) const override {}
 };
 
@@ -21,12 +29,12 @@ class Part final : public Group {
   Part(const Group& whole, std::vector<int> ranks, int rank)
       : Group(rank, static_cast<int>(ranks.size())), whole_(whole), ranks_(std::move(ranks)) {}
 
-  void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) const override {
+  std::unique_ptr<Pending> begin(std::span<const Outgoing> sent, std::span<const Incoming> received) const override {
     std::vector<Outgoing> out(sent.begin(), sent.end());
     std::vector<Incoming> in(received.begin(), received.end());
     for (Outgoing& message : out) message.to = ranks_[static_cast<std::size_t>(message.to)];
     for (Incoming& message : in) message.from = ranks_[static_cast<std::size_t>(message.from)];
-    whole_.exchange(out, in);
+    return whole_.begin(out, in);
   }
   void abort(int status) const override { whole_.abort(status); }
 

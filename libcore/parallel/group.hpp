@@ -27,6 +27,17 @@ struct Incoming {
   std::span<std::byte> bytes;
 };
 
+// Messages on their way. What they read and write must live until they are done; those of which the receiver is gone,
+// since another rank failed, are given up by the destructor.
+class Pending {
+ public:
+  virtual ~Pending() = default;
+  // Whether all are done; to be called from time to time, since some networks move nothing otherwise. Throws as wait().
+  virtual bool is_done() = 0;
+  // Returns when all are done. Throws Error where another rank has failed and this one lives on.
+  virtual void wait() = 0;
+};
+
 class Group {
  public:
   virtual ~Group() = default;
@@ -37,10 +48,13 @@ class Group {
   // The rank that writes and reports.
   bool is_first() const { return rank_ == 0; }
 
-  // What everything else is made of: sends and receives all these at once, and returns when all are done. Messages
-  // between two ranks arrive in the order in which they were sent; their lengths must agree. Throws Error where another
-  // rank has failed and this one lives on.
-  virtual void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) const = 0;
+  // What everything else is made of: sends and receives all these at once. Messages between two ranks arrive in the
+  // order in which they were sent, and are received in the order in which that was begun; their lengths must agree.
+  virtual std::unique_ptr<Pending> begin(std::span<const Outgoing> sent, std::span<const Incoming> received) const = 0;
+  // The same, and returns when all are done.
+  void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) const {
+    begin(sent, received)->wait();
+  }
   // Ends all ranks with this status, because this one has failed; returns only where ranks are threads.
   virtual void abort(int status) const = 0;
   // The last call: waits for the other ranks.

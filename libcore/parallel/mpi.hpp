@@ -14,14 +14,17 @@ struct MpiMessage {
 
 struct MpiFunctions {
   void (*start)(int* rank, int* size);
-  // Sends and receives all messages; returns when all are done.
-  void (*exchange)(const MpiMessage* sent, std::size_t sent_count, const MpiMessage* received,
-                   std::size_t received_count);
+  // Begins to send and receive these messages; for the next three.
+  void* (*begin)(const MpiMessage* sent, std::size_t sent_count, const MpiMessage* received,
+                 std::size_t received_count);
+  bool (*is_done)(void* pending);
+  void (*wait)(void* pending);
+  void (*forget)(void* pending);
   void (*abort)(int status);
   void (*finish)();
 };
 
-// The symbol of the function without arguments that returns a pointer to them.
-inline constexpr const char* mpi_functions_symbol = "heddle_mpi_functions";
+// The symbol of the function without arguments that returns a pointer to them; another one where they differ.
+inline constexpr const char* mpi_functions_symbol = "heddle_mpi_functions_2";
 
 }  // namespace heddle::parallel

@@ -70,40 +70,50 @@ std::vector<Range> nodes_within(const Range& own, Index leaves) {
 }
 
 template <class T>
-void sum_part_in_tree(const Group& group, Index leaves, const std::vector<std::span<const T>>& own, std::span<T> part) {
-  const Index count = own.empty() ? 0 : std::ssize(own.front());
-  std::vector<Range> nodes;
-  std::vector<std::size_t> first;  // of each rank's, among all nodes
+PendingSum<T>::PendingSum(const Group& group, Index leaves, ForRanks own, std::span<T> result)
+    : group_(group), leaves_(leaves), own_(own[static_cast<std::size_t>(group.rank())]), result_(result) {
+  std::vector<std::size_t> first;  // of each rank's nodes, among all
   for (int rank = 0; rank < group.size(); ++rank) {
-    first.push_back(nodes.size());
+    first.push_back(nodes_.size());
     const std::vector<Range> held = nodes_within(part_of(leaves, rank, group.size()), leaves);
-    nodes.insert(nodes.end(), held.begin(), held.end());
+    nodes_.insert(nodes_.end(), held.begin(), held.end());
   }
-  first.push_back(nodes.size());
-  std::vector<T> memory(nodes.size() * part.size());
-  std::vector<std::span<T>> values;
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    values.push_back(std::span(memory).subspan(i * part.size(), part.size()));
-  }
+  first.push_back(nodes_.size());
+  first_own_ = first[static_cast<std::size_t>(group.rank())];
+  memory_.resize(nodes_.size() * result.size());
   std::vector<Outgoing> sent;
   std::vector<Incoming> received;
   for (int other = 0; other < group.size(); ++other) {
+    if (other == group.rank()) continue;
     const auto at = static_cast<std::size_t>(other);
-    const bool is_own = other == group.rank();
-    for (std::size_t i = 0; i < own.size(); ++i) {
-      const std::span<const T> for_other = cut(own[i], part_of(count, other, group.size()));
-      if (is_own) {
-        std::ranges::copy(for_other, values[first[at] + i].begin());
-      } else {
-        sent.push_back({other, std::as_bytes(for_other)});
-      }
+    for (const std::span<const T>& numbers : own[at]) {
+      if (!numbers.empty()) sent.push_back({other, std::as_bytes(numbers)});
     }
-    for (std::size_t i = first[at]; i < first[at + 1] && !is_own; ++i) {
-      received.push_back({other, std::as_writable_bytes(values[i])});
+    for (std::size_t node = first[at]; node < first[at + 1] && !result.empty(); ++node) {
+      received.push_back({other, std::as_writable_bytes(memory_of(node))});
     }
   }
-  group.exchange(sent, received);
-  std::ranges::copy(TreeSum<T>(nodes, values).of({0, leaves}), part.begin());
+  messages_ = group.begin(sent, received);
+}
+
+template <class T>
+void PendingSum<T>::finish() {
+  messages_->wait();
+  std::vector<std::span<T>> values;
+  for (std::size_t node = 0; node < nodes_.size(); ++node) values.push_back(memory_of(node));
+  for (std::size_t i = 0; i < own_.size(); ++i) std::ranges::copy(own_[i], values[first_own_ + i].begin());
+  std::ranges::copy(TreeSum<T>(nodes_, values).of({0, leaves_}), result_.begin());
+}
+
+template <class T>
+void sum_part_in_tree(const Group& group, Index leaves, const std::vector<std::span<const T>>& own, std::span<T> part) {
+  typename PendingSum<T>::ForRanks for_ranks(static_cast<std::size_t>(group.size()));
+  for (int rank = 0; rank < group.size(); ++rank) {
+    for (const std::span<const T>& node : own) {
+      for_ranks[static_cast<std::size_t>(rank)].push_back(cut(node, part_of(std::ssize(node), rank, group.size())));
+    }
+  }
+  PendingSum<T>(group, leaves, std::move(for_ranks), part).finish();
 }
 
 template <class T>
@@ -112,10 +122,13 @@ void sum_in_tree(const Group& group, Index leaves, const std::vector<std::span<c
   group.complete(result);
 }
 
+template class PendingSum<float>;
 template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const float>>&, std::span<float>);
 template void sum_in_tree(const Group&, Index, const std::vector<std::span<const float>>&, std::span<float>);
+template class PendingSum<double>;
 template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const double>>&, std::span<double>);
 template void sum_in_tree(const Group&, Index, const std::vector<std::span<const double>>&, std::span<double>);
+template class PendingSum<Index>;
 template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const Index>>&, std::span<Index>);
 template void sum_in_tree(const Group&, Index, const std::vector<std::span<const Index>>&, std::span<Index>);
 

@@ -1,6 +1,6 @@
-// Sums the gradients of a step's micro-batches in the fixed binary tree of parallel/tree.hpp, whichever ranks compute
-// them, so that the sum has the same bits for any number of ranks. Where nothing was added to a gradient, or to a row
-// of a table, it counts as zero.
+// Sums the gradients of the micro-batches that this rank computes, as far as it goes, in the fixed binary tree of
+// parallel/tree.hpp, so that the sum over all ranks (GradientExchange) has the same bits for any number of them. Where
+// nothing was added to a gradient, or to a row of a table, it counts as zero.
 //
 // Memory: a rank keeps the sums that wait for their other half, at most one for each level of its part of the tree; of
 // tables to whose gradients only rows were added, these rows.
@@ -9,25 +9,41 @@
 #include <optional>
 #include <vector>
 
-#include "libcore/autograd/parameters.hpp"
 #include "libcore/parallel/tree.hpp"
+#include "libcore/training/owners.hpp"
 
 namespace heddle::training {
 
+// Where the sum of a gradient may not be zero.
+struct Extent {
+  enum Kind : char { nothing, rows, all } kind = nothing;
+  std::vector<Index> which = {};  // rows, ascending
+};
+
 class GradientTree {
  public:
-  // `leaves` micro-batches, which the ranks divide.
-  GradientTree(Parameters& parameters, Index leaves, const parallel::Group& group);
+  // `leaves` micro-batches, which the ranks divide. `trained` must outlive this.
+  GradientTree(const std::vector<Trained>& trained, Index leaves, const parallel::Group& group)
+      : trained_(trained), leaves_(leaves), own_(parallel::part_of(leaves, group.rank(), group.size())) {}
 
+  Index leaves() const { return leaves_; }
   // The micro-batches of this rank.
-  parallel::Range own() const { return parallel::part_of(leaves_, group_.rank(), group_.size()); }
+  parallel::Range own() const { return own_; }
 
   // Before a step: clears the gradients.
   void start();
-  // After each micro-batch, in order, with its gradients in the parameters.
+  // After each micro-batch, in order, with its gradients in the parameters. After the last one these have the sum over
+  // the rank's last node (parallel::nodes_within), over all micro-batches where there is one rank.
   void add(Index leaf);
-  // After the last one: the parameters have the sums over all micro-batches, on all ranks.
-  void finish();
+  // Does for one gradient what add() does after the last micro-batch: as soon as the gradient is complete.
+  void add_last(std::size_t gradient);
+
+  // After add_last() of the gradient, or add() of the last micro-batch:
+  // The numbers of a gradient in each of the rank's nodes, in order and as the extent, of all ranks, has them: of its
+  // shape, or [rows, width]. The last ones are those of the gradient itself, of which rows are copies.
+  std::vector<Tensor> nodes(std::size_t gradient, const Extent& extent) const;
+  // Where this rank's nodes may not be zero.
+  Extent extent(std::size_t gradient) const;
 
  private:
   // A gradient's part of a sum that waits: all elements, some rows [rows, width], or nothing.
@@ -37,26 +53,22 @@ class GradientTree {
   };
   struct Sum {
     parallel::Range node;
-    std::vector<Waiting> parts;  // of gradients_
+    std::vector<Waiting> parts;  // of trained_
   };
-  // Where the sum of a gradient over all ranks may not be zero.
-  struct Extent {
-    enum Kind : char { nothing, rows, all } kind;
-    std::vector<Index> which;  // rows, ascending
-  };
+  Gradient& gradient(std::size_t i) const { return *trained_[i].gradient; }
+  // How many of waiting_, from the last on, are halves of nodes whose other halves the leaf completes.
+  std::size_t halves_with(Index leaf) const;
+  void add_waiting(std::size_t i, std::size_t halves) const;
   std::vector<Waiting> release() const;
-  void add_waiting(const std::vector<Waiting>& parts) const;
-  std::vector<Extent> extents() const;
-  std::vector<Tensor> addends(std::size_t i, const Extent& extent) const;
-  void sum_over_ranks() const;
-  void sum_numbers(const std::vector<Tensor>& addends) const;
-  void sum_together(const std::vector<std::vector<Tensor>>& gradients, Index count) const;
 
-  Parameters& parameters_;
-  std::vector<Gradient*> gradients_;  // of what is trained; parameters that are stored as one have one
+  const std::vector<Trained>& trained_;
   Index leaves_;
-  const parallel::Group& group_;
+  parallel::Range own_;
   std::vector<Sum> waiting_;
+  std::vector<char> has_last_;  // gradients that add_last() has seen
 };
+
+// The rows of [rows, width] in these rows of a table.
+void unpack_rows(const Tensor& values, const std::vector<Index>& rows, const Tensor& table);
 
 }  // namespace heddle::training

@@ -65,15 +65,18 @@ bool Treatment::decays(const Parameter& parameter) const {
   return parameter.decay == Decay::yes && (embedding_decay_ || !is_embedding(parameter));
 }
 
-double gradient_norm(const Parameters& parameters) {
+double squared_norm_of_gradient(const Parameter& parameter) {
   Section section("gradient norm");
+  const Tensor gradient = parameter.gradient();
+  const std::optional<std::vector<Index>> rows = parameter.variable.gradient()->rows();
+  section.add_bytes((rows ? fraction_of_rows(*rows, gradient) : 1) * static_cast<double>(gradient.bytes()));
+  return rows ? sum_of_squares(gradient, *rows) : sum_of_squares(gradient);
+}
+
+double gradient_norm(const Parameters& parameters) {
   double sum = 0;
   for (const Parameter& parameter : parameters.all()) {
-    if (!parameter.is_trained()) continue;
-    const Tensor gradient = parameter.gradient();
-    const std::optional<std::vector<Index>> rows = parameter.variable.gradient()->rows();
-    section.add_bytes((rows ? fraction_of_rows(*rows, gradient) : 1) * static_cast<double>(gradient.bytes()));
-    sum += rows ? sum_of_squares(gradient, *rows) : sum_of_squares(gradient);
+    if (parameter.is_trained()) sum += squared_norm_of_gradient(parameter);
   }
   return std::sqrt(sum);
 }

@@ -103,6 +103,9 @@ namespace heddle::training {
 // Accumulated in double in a fixed order.
 double sum_of_squares(const Tensor& tensor);
 
+// Of the gradient of a parameter that is trained, as sum_of_squares().
+double squared_norm_of_gradient(const Parameter& parameter);
+
 // The norm of all gradients as one vector, accumulated in double in a fixed order.
 double gradient_norm(const Parameters& parameters);
 

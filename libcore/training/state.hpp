@@ -1,8 +1,11 @@
 // The state of training from step to step besides the weights.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "libcore/parallel/group.hpp"
 #include "libcore/tensor/tensor.hpp"
 
 namespace heddle::training {
@@ -13,5 +16,16 @@ struct StateTensor {
   std::string name;
   Tensor value;
 };
+
+// A tensor that another rank may have, which sends it when the first one calls get().
+struct StateSource {
+  std::string name;
+  std::function<Tensor()> get;
+};
+
+// To be called on all ranks: calls save() on the first, with its own tensors and those that only others have, and
+// returns when that has returned. What save() throws is thrown on the first rank.
+void show_state(const std::vector<StateTensor>& own, const parallel::Group& group,
+                const std::function<void(const std::vector<StateSource>&)>& save);
 
 }  // namespace heddle::training

@@ -97,9 +97,11 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config, const paral
       total_steps_(steps_in_all(config.training, objective)),
       eval_every_(steps_between_evaluations(config.training, objective)),
       schedule_(config.schedule, config.training.learning_rate, total_steps_),
-      optimizer_(config.optimizer->make(parameters_)),
+      owners_(parameters_, group),
+      optimizer_(config.optimizer->make(owners_.own())),
       average_(config.training.ema_decay, parameters_),
-      gradients_(parameters_, config.training.accumulate, group) {
+      gradients_(owners_.trained(), config.training.accumulate, group),
+      exchange_(parameters_, owners_, gradients_, group) {
   parameters_.allocate_gradients();
 }
 
@@ -118,6 +120,16 @@ std::vector<StateTensor> Trainer::tensors() const {
   all.insert(all.end(), average_.kept().begin(), average_.kept().end());
   for (const StateTensor& tensor : objective_.state()) all.push_back({"objective/" + tensor.name, tensor.value});
   return all;
+}
+
+// Where some ranks take steps by the rule that was chosen, it does.
+std::string Trainer::warning() const {
+  const std::string own = optimizer_->warning();
+  return group_.any(own.empty()) ? "" : own;
+}
+
+void Trainer::show_tensors(const std::function<void(const std::vector<StateSource>&)>& save) const {
+  show_state(tensors(), group_, save);
 }
 
 Pass Trainer::pass_of(Index part) const {
@@ -158,12 +170,13 @@ Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
     }
     const Index part = first + std::ssize(losses);
     Recording recording;
+    if (part + 1 == gradients_.own().end) exchange_.watch(recording);
     const Variable loss = batch.loss(pass_of(part), step.counts);
     losses.push_back(loss.value()[0]);
     recording.backward(loss);
     gradients_.add(part);
   }
-  gradients_.finish();
+  exchange_.finish();
   step.loss = sum_of_losses(losses);
   return step;
 }
@@ -198,7 +211,7 @@ void Trainer::share_state() const {
 
 void Trainer::update(const Step& step) {
   const Part part(nn::parts::optimizer);
-  const double norm = gradient_norm(parameters_);
+  const double norm = owners_.norm_of_gradients();
   const double rate = schedule_.rate(state_.step);
   if (!std::isfinite(step.loss) || !std::isfinite(norm)) {
     throw NumericError(concatenate("step ", state_.step + 1, " diverged: loss ", unsigned_nan(step.loss),
@@ -210,6 +223,7 @@ void Trainer::update(const Step& step) {
                       .learning_rate = rate,
                       .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
                       .loss = step.loss});
+  owners_.share_weights();
   rate_ = rate;
   average_.update(state_.step);
   objective_.finish_step();
@@ -224,6 +238,14 @@ std::string Trainer::read_by(Index step) const {
   return "; it read " + to_text(objective_.origins(step * samples, samples));
 }
 
+// The first that is not empty.
+std::string Trainer::first_of_ranks(const std::string& text) const {
+  for (const std::string& of_rank : group_.gather(text)) {
+    if (!of_rank.empty()) return of_rank;
+  }
+  return "";
+}
+
 // Where the step's numbers first are not finite, and what the step read: the one before where its update did it.
 std::string Trainer::diagnosis(const Step& step) const {
   std::string where = weights_not_finite(parameters_);
@@ -235,8 +257,8 @@ std::string Trainer::diagnosis(const Step& step) const {
     const Index part = first + static_cast<Index>(i);
     where = result_not_finite(parameters_, [&] { (void)step.batches[i].loss(pass_of(part), step.counts); });
   }
-  for (const std::string& found : group_.gather(std::string(where))) where = where.empty() ? found : where;
-  if (where.empty()) where = gradient_not_finite(parameters_);
+  where = first_of_ranks(where);
+  if (where.empty()) where = first_of_ranks(gradient_not_finite(owners_.own()));
   return concatenate("first not finite: ", where.empty() ? "the sum of the losses" : where, read_by(state_.step));
 }
 
@@ -299,7 +321,7 @@ std::vector<Metric> Trainer::evaluate_here(const Hooks& hooks) {
     check_weights();  // they do not change meanwhile, so that they can be saved
     try {
       metrics = objective_.evaluate([&] {
-        if (hooks.save_now()) hooks.save_last();
+        if (group_.is_alone() && hooks.save_now()) hooks.save_last();
         return stopped_ = stopped_ || hooks.stop();
       });
     } catch (const NumericError& error) {

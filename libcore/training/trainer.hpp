@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "libcore/parallel/group.hpp"
+#include "libcore/training/gradient_exchange.hpp"
 #include "libcore/training/gradient_tree.hpp"
 #include "libcore/training/moving_average.hpp"
 #include "libcore/training/objective.hpp"
+#include "libcore/training/owners.hpp"
 #include "libcore/training/training_config.hpp"
 
 namespace heddle::training {
@@ -61,10 +63,11 @@ struct Hooks {
   std::function<void(const TrainingState&)> on_progress = [](const TrainingState&) {};
   std::function<void()> save_last = [] {};
   std::function<void()> save_best = [] {};
-  // Called between micro-batches and during evaluations. If it returns true, save_last is called with the last finished
-  // step.
+  // Called between micro-batches and, where there is one rank, during evaluations. If it returns true, save_last is
+  // called with the last finished step.
   std::function<bool()> save_now = [] { return false; };
-  // Called as often; if it returns true, the last finished step is saved and training ends.
+  // Called as often, and by the first rank during evaluations; if it returns true, the last finished step is saved and
+  // training ends.
   std::function<bool()> stop = [] { return false; };
 };
 
@@ -73,7 +76,7 @@ struct Hooks {
 // what is evaluated, saved and left in the model is the average.
 //
 // Several ranks train one model: each has an equal model and objective, computes a part of the micro-batches of every
-// step, and makes the same update. The bits are those of one rank (GradientTree).
+// step, and updates a part of the parameters (Owners). The bits are those of one rank (GradientTree).
 class Trainer {
  public:
   // Throws UsageError for a configuration that cannot work: with precision auto, or one that the processor lacks, too;
@@ -91,9 +94,13 @@ class Trainer {
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
-  const Optimizer& optimizer() const { return *optimizer_; }
-  // The state of the optimizer, the average and the objective, between runs; on all ranks.
+  // Of the optimizer, for all ranks: Optimizer::note(), warning().
+  std::string note() const { return optimizer_->note(); }
+  std::string warning() const;
+  // The state of the optimizer, the average and the objective, between runs: of what this rank updates.
   std::vector<StateTensor> tensors() const;
+  // To be called on all ranks: calls save() on the first, with the tensors of all ranks.
+  void show_tensors(const std::function<void(const std::vector<StateSource>&)>& save) const;
 
   // Throws NumericError when the loss, a gradient or a metric is not finite, or the weights to save are not, or the
   // loss that they compute; nothing is saved then. Throws DataError of hooks as they say.
@@ -121,6 +128,7 @@ class Trainer {
   void share(std::vector<Metric>& metrics);
   Pass pass_of(Index part) const;
   void update(const Step& step);
+  std::string first_of_ranks(const std::string& text) const;
   std::string diagnosis(const Step& step) const;
   std::string read_by(Index step) const;
   std::string circumstances() const;
@@ -148,9 +156,11 @@ class Trainer {
   Index total_steps_, eval_every_;
   Schedule schedule_;
   std::optional<double> rate_;  // of the last step, where this trainer made it
+  Owners owners_;
   std::unique_ptr<Optimizer> optimizer_;
   MovingAverage average_;
   GradientTree gradients_;
+  GradientExchange exchange_;
   TrainingState state_;
   Index evaluated_step_ = -1;
   bool stopped_ = false;

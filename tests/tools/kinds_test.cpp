@@ -39,7 +39,7 @@ void write_former(const SmallCorpus& corpus, const std::string& name, const std:
   if (is_finished) {
     writer.part("run", FormerRun());
   } else {
-    writer.training(FormerRun(), {});
+    writer.training(FormerRun(), std::vector<formats::NamedTensor>());
   }
   writer.commit(formats::start_provenance("pretrain"));
 }

@@ -202,7 +202,7 @@ void take_seed(const RunControl& control, const std::string& output, cli::Argume
 }
 
 void write_record(formats::ModelWriter& writer, const RunRecord& record, Contents contents,
-                  const std::vector<formats::NamedTensor>& tensors) {
+                  std::span<const formats::TensorSource> tensors) {
   if (contents == Contents::checkpoint) writer.training(record, tensors);
   if (contents == Contents::best) writer.part("best", record.progress);
   if (contents == Contents::result) writer.part("run", record);

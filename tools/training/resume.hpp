@@ -84,7 +84,7 @@ void take_seed(const RunControl& control, const std::string& output, cli::Argume
 
 // Writes the record and, into a checkpoint, the tensors needed for resuming.
 void write_record(formats::ModelWriter& writer, const RunRecord& record, Contents contents,
-                  const std::vector<formats::NamedTensor>& tensors);
+                  std::span<const formats::TensorSource> tensors);
 
 // Throws UsageError, "PATH: --valid was not given and is valid.h5 now; …", if only one of two runs evaluates, or if
 // they hold out different parts of the training data. The content of files is left to check_same_input().

@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <numeric>
+#include <set>
 
+#include "libcore/base/strings.hpp"
 #include "libcore/tensor/limits.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "tools/cli/run.hpp"
@@ -59,8 +62,8 @@ TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& 
     arguments.warn(concatenate("--warmup ", warmup.text(), " is not less than the total of ", total_steps(),
                                " steps: the learning rate never falls after its peak"));
   }
-  if (const std::string note = trainer_.optimizer().note(); !note.empty()) arguments.say(note);
-  if (const std::string warning = trainer_.optimizer().warning(); !warning.empty()) arguments.warn(warning);
+  if (const std::string note = trainer_.note(); !note.empty()) arguments.say(note);
+  if (const std::string warning = trainer_.warning(); !warning.empty()) arguments.warn(warning);
   // Takes longer than a short run's start, so it is done for those who read it.
   if (!group.is_first() || (options.log.empty() && !arguments.common().verbose)) return;
   const double own = measure_matmul_rate(trainer_.precision());
@@ -78,7 +81,7 @@ void TrainingSession::resume(const RunStart& start, const RunRecord& record) {
   trainer_.state() = progress;
   history_ = start.file->history();
   changed_at_ = record.changed_at;
-  start.file->training_tensors().read(tensors());
+  read_state(*start.file);
   std::error_code absent;
   const bool is_own = std::filesystem::equivalent(path, checkpoint_path(options_.output), absent);
   if (is_own) saved_step_ = progress.step;
@@ -127,10 +130,19 @@ RunRecord TrainingSession::record() const {
   return {trainer_.state(), spec_, computed_, changed_at_};
 }
 
-std::vector<formats::NamedTensor> TrainingSession::tensors() const {
-  std::vector<formats::NamedTensor> tensors;
-  for (const training::StateTensor& tensor : trainer_.tensors()) tensors.push_back({tensor.name, tensor.value});
-  return tensors;
+// Each rank reads what it updates; together they have what the file has.
+void TrainingSession::read_state(const formats::ModelFile& file) const {
+  std::vector<formats::NamedTensor> own;
+  std::string names;
+  for (const training::StateTensor& tensor : trainer_.tensors()) {
+    own.push_back({tensor.name, tensor.value});
+    names += tensor.name + "\n";
+  }
+  std::set<std::string> all;
+  for (const std::string& of_rank : group_.gather(names)) {
+    for (std::string& name : split(of_rank, '\n')) all.insert(std::move(name));
+  }
+  file.training_tensors().read(own, [&](const std::string& name) { return all.contains(name); });
 }
 
 void TrainingSession::on_step(const training::StepRecord& record) {
@@ -230,7 +242,11 @@ void TrainingSession::save_last(const SaveModel& save) {
 }
 
 void TrainingSession::save_checkpoint(const SaveModel& save) {
-  if (group_.is_first()) save(checkpoint_path(options_.output), Contents::checkpoint);
+  trainer_.show_tensors([&](const std::vector<training::StateSource>& state) {
+    std::vector<formats::TensorSource> sources;
+    for (const auto& [name, get] : state) sources.push_back({name, get});
+    save(checkpoint_path(options_.output), Contents::checkpoint, sources);
+  });
   saved_step_ = trainer_.state().step;
   last_save_ = std::chrono::steady_clock::now();
   keep_last();
@@ -246,7 +262,7 @@ void TrainingSession::keep_last() const {
 void TrainingSession::save_best(const SaveModel& save) {
   if (spec_.selection.select != Select::best || !group_.is_first()) return;
   try {
-    save(best_path(options_.output, trainer_.state().best_step), Contents::best);
+    save(best_path(options_.output, trainer_.state().best_step), Contents::best, {});
   } catch (const DataError&) {
     history_.truncate(history_.rows() - 1);  // the step counts as not reported
     throw;
@@ -285,21 +301,29 @@ void TrainingSession::write_output(const SaveModel& save) {
       last = last_weights();
       read_best();
     }
-    save(options_.output, Contents::result);
+    save(options_.output, Contents::result, {});
   } catch (...) {
     for (const LastWeight& weight : last) weight.parameter.assign(weight.value);
-    try {
-      if (saved_step_ < state.step) save_checkpoint(save);
-    } catch (const DataError&) {  // the first error is the one to report
-    }
     throw;
   }
 }
 
 // Wherever the process is killed here, the next run finds either a checkpoint, or the output and files to remove.
 void TrainingSession::finish(const SaveModel& save) {
+  std::exception_ptr failure;
+  try {
+    if (group_.is_first()) write_output(save);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  if (group_.any(failure != nullptr)) {
+    try {
+      if (saved_step_ < trainer_.state().step) save_checkpoint(save);
+    } catch (const DataError&) {  // the first error is the one to report
+    }
+    if (failure) std::rethrow_exception(failure);
+  }
   if (!group_.is_first()) return;
-  write_output(save);
   remove_checkpoint(options_.output);
   remove_unused_best(options_.output);
 }

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,9 @@ struct SessionOptions {
   RunControl control;
 };
 
-// Writes a file with the current weights, the history so far and, for resuming, the record and the tensors.
-using SaveModel = std::function<void(const std::string& path, Contents contents)>;
+// Writes a file with the current weights, the history so far and, for resuming, the record and these tensors.
+using SaveModel =
+    std::function<void(const std::string& path, Contents contents, std::span<const formats::TensorSource> state)>;
 
 class TrainingSession {
  public:
@@ -46,7 +48,6 @@ class TrainingSession {
   // The state that files store.
   const formats::History& history() const { return history_; }
   RunRecord record() const;
-  std::vector<formats::NamedTensor> tensors() const;
 
   // Trains, with checkpoints beside the output, and writes the output when training has finished. From here on, signals
   // request saving or stopping. Returns the exit status: 0, 75 if the time is up, or 128 + N if a signal stopped it.
@@ -71,11 +72,12 @@ class TrainingSession {
   int agreed_signal() const;
   bool has_lost_best(const std::string& path) const;
   void save_last(const SaveModel& save);
+  void read_state(const formats::ModelFile& file) const;
   void save_checkpoint(const SaveModel& save);
   void save_best(const SaveModel& save);
   void read_best() const;
-  // If that fails, the checkpoint has the last step, so that the same command only writes the output.
   void write_output(const SaveModel& save);
+  // If the output cannot be written, the checkpoint has the last step, so that the same command only writes the output.
   void finish(const SaveModel& save);
   void keep_last() const;
   bool checkpoint_is_due() const;

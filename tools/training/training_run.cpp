@@ -160,9 +160,9 @@ void TrainingRun::begin() {
   if (!start.file) report_replacement(start, arguments_);
 }
 
-void TrainingRun::save(const std::string& path, Contents contents) const {
+void TrainingRun::save(const std::string& path, Contents contents, std::span<const formats::TensorSource> state) const {
   trainee_.save(path, {session_->history(), provenance_, [&](formats::ModelWriter& writer) {
-                         write_record(writer, session_->record(), contents, session_->tensors());
+                         write_record(writer, session_->record(), contents, state);
                        }});
 }
 
@@ -177,7 +177,10 @@ int TrainingRun::run() {
   for (const std::string& note : {trainee_.objective().note(), trainee_.first_note(steps)}) {
     if (!note.empty()) arguments_.say(note);
   }
-  const int status = session_->run([this](const std::string& path, Contents contents) { save(path, contents); });
+  const int status =
+      session_->run([this](const std::string& path, Contents contents, std::span<const formats::TensorSource> state) {
+        save(path, contents, state);
+      });
   if (status != 0 || arguments_.common().quiet) return status;
   const training::TrainingState state = session_->record().progress;
   for (const std::string& note :

@@ -86,7 +86,7 @@ class TrainingRun {
   void begin();
   void check_same_on_all_ranks() const;
   PrecisionChoice choose_on_first_rank(PrecisionChoice wanted) const;
-  void save(const std::string& path, Contents contents) const;
+  void save(const std::string& path, Contents contents, std::span<const formats::TensorSource> state) const;
 
   RunOptions options_;
   Trainee& trainee_;

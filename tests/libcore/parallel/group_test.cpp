@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <map>
@@ -167,6 +168,27 @@ TEST_CASE("group: no rank goes past a barrier before all have come") {
     ++arrived;
     group.barrier();
     CHECK(arrived == 4);
+  });
+}
+
+TEST_CASE("group: messages that are on their way at once arrive in the order in which they were begun") {
+  on_ranks(2, [](const Group& group) {
+    const int other = 1 - group.rank();
+    std::vector<std::array<Index, 2>> sent(3), received(3);
+    std::vector<std::unique_ptr<Pending>> pending;
+    for (Index i = 0; i < 3; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      sent[at] = {i, 10 * i + group.rank()};
+      const Outgoing out{other, std::as_bytes(std::span(sent[at]))};
+      const Incoming in{other, std::as_writable_bytes(std::span(received[at]))};
+      pending.push_back(group.begin({&out, 1}, {&in, 1}));
+    }
+    CHECK(group.any(group.is_first()));  // after them
+    for (auto last = pending.rbegin(); last != pending.rend(); ++last) (*last)->wait();
+    for (Index i = 0; i < 3; ++i) {
+      CHECK(received[static_cast<std::size_t>(i)] == std::array<Index, 2>{i, 10 * i + other});
+      CHECK(pending[static_cast<std::size_t>(i)]->is_done());
+    }
   });
 }
 

@@ -60,15 +60,33 @@ inline double largest_difference(const Weights& a, const Weights& b) {
   return largest;
 }
 
-// What a checkpoint keeps goes from an interrupted training to one that resumes it.
-inline void hand_over(const training::Trainer& interrupted, const models::Model& from, training::Trainer& resumed,
-                      const models::Model& to) {
+using State = std::map<std::string, std::vector<Real>>;
+
+inline State state_of(const std::vector<training::StateTensor>& tensors) {
+  State state;
+  for (const training::StateTensor& tensor : tensors) state[tensor.name] = tensor.value.elements();
+  return state;
+}
+
+// Each rank takes what it has.
+inline void restore(training::Trainer& trainer, const State& state) {
+  for (const training::StateTensor& tensor : trainer.tensors()) {
+    const std::vector<Real>& values = state.at(tensor.name);
+    std::copy(values.begin(), values.end(), tensor.value.data());
+  }
+}
+
+inline void copy_weights(const models::Model& from, const models::Model& to) {
   for (std::size_t i = 0; i < to.parameters().all().size(); ++i) {
     to.parameters().all()[i].value().assign(from.parameters().all()[i].value());
   }
-  for (std::size_t i = 0; i < resumed.tensors().size(); ++i) {
-    resumed.tensors()[i].value.assign(interrupted.tensors()[i].value);
-  }
+}
+
+// What a checkpoint keeps goes from an interrupted training to one that resumes it.
+inline void hand_over(const training::Trainer& interrupted, const models::Model& from, training::Trainer& resumed,
+                      const models::Model& to) {
+  copy_weights(from, to);
+  restore(resumed, state_of(interrupted.tensors()));
   resumed.state() = interrupted.state();
 }
 

@@ -1,0 +1,207 @@
+#include "libcore/training/gradient_exchange.hpp"
+
+#include <algorithm>
+
+#include "libcore/nn/parts.hpp"
+#include "libcore/tensor/profile.hpp"
+#include "libcore/training/optimizer.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+// Of a round all ranks together have at most so many numbers; gradients of fewer than the second go together, since a
+// message of few numbers takes as long as one of thousands.
+constexpr Index most_in_round = 1 << 21, least_alone = 1 << 16;
+// As many are on their way that a network is busy, and no more, since each takes memory.
+constexpr std::size_t most_under_way = 8;
+
+bool has_embedding(const Trained& of) {
+  return std::ranges::any_of(of.parameters, [](const Parameter* parameter) { return is_embedding(*parameter); });
+}
+
+}  // namespace
+
+GradientExchange::GradientExchange(const Parameters& parameters, const Owners& owners, GradientTree& tree,
+                                   const parallel::Group& group)
+    : parameters_(parameters), owners_(owners), tree_(tree), group_(group) {
+  if (group.is_alone()) return;
+  std::vector<std::size_t> early;  // in the order in which a backward pass completes them, about
+  for (std::size_t i = owners.trained().size(); i-- > 0;) {
+    numbers_[owners.trained()[i].gradient] = i;
+    (has_embedding(owners.trained()[i]) ? late_ : early).push_back(i);
+  }
+  rounds_ = rounds_of(early);
+}
+
+// A chunk of small gradients comes as late as the last of them.
+std::vector<GradientExchange::Round> GradientExchange::rounds_of(const std::vector<std::size_t>& gradients) const {
+  const auto ranks = static_cast<std::size_t>(group_.size());
+  const Index most = std::max(least_alone, most_in_round / group_.size());
+  std::vector<std::vector<Chunk>> chunks(ranks);
+  std::vector<Chunk> small(ranks);
+  for (const std::size_t i : gradients) {
+    const Trained& of = owners_.trained()[i];
+    const auto owner = static_cast<std::size_t>(of.owner);
+    const Index size = of.size();
+    for (Index begin = 0; size >= least_alone && begin < size; begin += most) {
+      const Index count = std::min(most, size - begin);
+      chunks[owner].push_back({{{i, begin, count}}, count});
+    }
+    if (size >= least_alone) continue;
+    small[owner].pieces.push_back({i, 0, size});
+    small[owner].count += size;
+    if (small[owner].count >= least_alone) chunks[owner].push_back(std::exchange(small[owner], {}));
+  }
+  std::vector<Round> rounds;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    if (small[rank].count > 0) chunks[rank].push_back(std::move(small[rank]));
+    rounds.resize(std::max(rounds.size(), chunks[rank].size()), Round(ranks));
+    for (std::size_t n = 0; n < chunks[rank].size(); ++n) rounds[n][rank] = std::move(chunks[rank][n]);
+  }
+  return rounds;
+}
+
+void GradientExchange::watch(Recording& recording) {
+  if (group_.is_alone()) return;
+  is_complete_.assign(owners_.trained().size(), 0);
+  begun_ = 0;
+  under_way_.clear();
+  parameters_.watch_gradients(recording, [this](const Parameter& parameter) {
+    const std::size_t gradient = numbers_.at(parameter.variable.gradient()->root());
+    if (&parameter == owners_.trained()[gradient].parameters.front()) complete(gradient);
+  });
+}
+
+// What is under way continues, too: some networks move nothing between calls.
+void GradientExchange::complete(std::size_t gradient) {
+  const Part part(nn::parts::optimizer);
+  Section section("exchange of gradients");
+  if (std::ranges::find(late_, gradient) == late_.end()) {
+    tree_.add_last(gradient);
+    is_complete_[gradient] = 1;
+    for (; begun_ < rounds_.size() && is_complete(rounds_[begun_]); ++begun_) begin(rounds_[begun_]);
+  }
+  while (!under_way_.empty() && under_way_.front().pending->is_ready()) finish_oldest();
+}
+
+bool GradientExchange::is_complete(const Round& round) const {
+  return std::ranges::all_of(round, [&](const Chunk& chunk) {
+    return std::ranges::all_of(chunk.pieces, [&](const Piece& piece) { return is_complete_[piece.gradient] != 0; });
+  });
+}
+
+void GradientExchange::begin(const Round& round) {
+  if (under_way_.size() == most_under_way) finish_oldest();
+  const Chunk& own = round[static_cast<std::size_t>(group_.rank())];
+  UnderWay& exchange = under_way_.emplace_back(UnderWay{.own = &own});
+  parallel::PendingSum<Real>::ForRanks numbers;
+  for (const Chunk& chunk : round) numbers.push_back(numbers_of(chunk, exchange));
+  exchange.sum.resize(static_cast<std::size_t>(own.count));
+  exchange.pending.emplace(group_, tree_.leaves(), std::move(numbers), std::span(exchange.sum));
+}
+
+// In each of the rank's nodes; nothing for a chunk of nothing.
+std::vector<std::span<const Real>> GradientExchange::numbers_of(const Chunk& chunk, UnderWay& exchange) const {
+  std::vector<std::span<const Real>> numbers;
+  const std::size_t first = exchange.nodes.size();
+  for (const Piece& piece : chunk.pieces) {
+    exchange.nodes.push_back(tree_.nodes(piece.gradient, {.kind = Extent::all}));
+  }
+  const auto span_of = [&](std::size_t i, std::size_t node) {
+    const Piece& piece = chunk.pieces[i];
+    return std::span<const Real>(exchange.nodes[first + i][node].data() + piece.begin,
+                                 static_cast<std::size_t>(piece.count));
+  };
+  for (std::size_t node = 0; !chunk.pieces.empty() && node < exchange.nodes[first].size(); ++node) {
+    if (chunk.pieces.size() == 1) {
+      numbers.push_back(span_of(0, node));
+      continue;
+    }
+    std::vector<Real>& packed = exchange.packed.emplace_back();
+    for (std::size_t i = 0; i < chunk.pieces.size(); ++i) {
+      const std::span<const Real> part = span_of(i, node);
+      packed.insert(packed.end(), part.begin(), part.end());
+    }
+    numbers.emplace_back(packed);
+  }
+  return numbers;
+}
+
+void GradientExchange::finish_oldest() {
+  UnderWay& oldest = under_way_.front();
+  oldest.pending->finish();
+  const Real* from = oldest.sum.data();
+  for (const Piece& piece : oldest.own->pieces) {
+    std::copy_n(from, piece.count, owners_.trained()[piece.gradient].gradient->tensor().data() + piece.begin);
+    from += piece.count;
+  }
+  under_way_.pop_front();
+}
+
+void GradientExchange::finish() {
+  if (group_.is_alone()) return;
+  const Part part(nn::parts::optimizer);
+  Section section("exchange of gradients");
+  for (; begun_ < rounds_.size(); ++begun_) begin(rounds_[begun_]);
+  while (!under_way_.empty()) finish_oldest();
+  finish_late();
+}
+
+// The embeddings. Rows are summed for all ranks, of which each makes the same update, or that of what it owns.
+void GradientExchange::finish_late() {
+  const std::vector<Extent> extents = common_extents();
+  std::vector<std::size_t> owned;
+  for (std::size_t n = 0; n < late_.size(); ++n) {
+    const std::size_t i = late_[n];
+    if (extents[n].kind == Extent::rows) {
+      sum_rows(i, extents[n]);
+    } else if (extents[n].kind == Extent::all) {
+      owners_.trained()[i].owner == everyone ? sum_everywhere(tree_.nodes(i, extents[n])) : owned.push_back(i);
+    }
+  }
+  const std::vector<Round> rounds = rounds_of(owned);
+  for (const Round& round : rounds) begin(round);
+  while (!under_way_.empty()) finish_oldest();
+}
+
+// Of the late gradients, what is added on any rank: nothing, rows, or all elements.
+std::vector<Extent> GradientExchange::common_extents() const {
+  std::vector<Extent> extents;
+  std::vector<char> kinds;
+  for (const std::size_t i : late_) kinds.push_back(extents.emplace_back(tree_.extent(i)).kind);
+  const std::vector<std::vector<char>> all = group_.gather(kinds);
+  for (std::size_t n = 0; n < late_.size(); ++n) {
+    for (const std::vector<char>& of_rank : all) {
+      extents[n].kind = std::max(extents[n].kind, static_cast<Extent::Kind>(of_rank[n]));
+    }
+    std::vector<Index>& which = extents[n].which;
+    if (extents[n].kind != Extent::rows) continue;
+    const std::vector<Index> own = std::exchange(which, {});
+    for (const std::vector<Index>& of_rank : group_.gather(own)) {
+      which.insert(which.end(), of_rank.begin(), of_rank.end());
+    }
+    std::ranges::sort(which);
+    which.erase(std::unique(which.begin(), which.end()), which.end());
+  }
+  return extents;
+}
+
+void GradientExchange::sum_rows(std::size_t gradient, const Extent& extent) const {
+  if (extent.which.empty()) return;
+  const std::vector<Tensor> nodes = tree_.nodes(gradient, extent);
+  sum_everywhere(nodes);
+  unpack_rows(nodes.back(), extent.which, owners_.trained()[gradient].gradient->tensor());
+}
+
+// The sum over all ranks' nodes takes the place of the last node.
+void GradientExchange::sum_everywhere(const std::vector<Tensor>& nodes) const {
+  for (Index begin = 0; begin < nodes.back().size(); begin += most_in_round) {
+    const auto count = static_cast<std::size_t>(std::min(most_in_round, nodes.back().size() - begin));
+    std::vector<std::span<const Real>> own;
+    for (const Tensor& node : nodes) own.emplace_back(node.data() + begin, count);
+    parallel::sum_in_tree(group_, tree_.leaves(), own, std::span(nodes.back().data() + begin, count));
+  }
+}
+
+}  // namespace heddle::training

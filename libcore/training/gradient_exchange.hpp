@@ -1,0 +1,78 @@
+// Sums the gradients of all ranks. Each goes to the rank that updates its parameter (Owners), in rounds in which every
+// rank adds up some numbers, during the backward pass of the last micro-batch: a round begins when the gradients in it
+// are complete. Those of embeddings, some of which have few rows, follow afterwards.
+//
+// Memory: what is on its way, at most a few rounds of some million numbers.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "libcore/autograd/tape.hpp"
+#include "libcore/parallel/tree.hpp"
+#include "libcore/training/gradient_tree.hpp"
+#include "libcore/training/owners.hpp"
+
+namespace heddle::training {
+
+class GradientExchange {
+ public:
+  // All must outlive this.
+  GradientExchange(const Parameters& parameters, const Owners& owners, GradientTree& tree,
+                   const parallel::Group& group);
+
+  // Before the rank's last micro-batch is recorded: what its backward pass completes is sent.
+  void watch(Recording& recording);
+  // After the tree has the last micro-batch: this rank has the sums over all micro-batches of the gradients of what it
+  // updates; what the others of its parameters have is of no use.
+  void finish();
+
+ private:
+  // Numbers of a gradient.
+  struct Piece {
+    std::size_t gradient;
+    Index begin, count;
+  };
+  // A part of one gradient, or several small ones whole.
+  struct Chunk {
+    std::vector<Piece> pieces = {};
+    Index count = 0;
+  };
+  using Round = std::vector<Chunk>;  // for each rank what it adds up, perhaps nothing
+  struct UnderWay {
+    const Chunk* own;
+    // What the sum reads and writes until it is finished.
+    std::vector<std::vector<Tensor>> nodes = {};
+    std::deque<std::vector<Real>> packed = {};
+    std::vector<Real> sum = {};
+    std::optional<parallel::PendingSum<Real>> pending = std::nullopt;
+  };
+
+  std::vector<Round> rounds_of(const std::vector<std::size_t>& gradients) const;
+  void complete(std::size_t gradient);
+  bool is_complete(const Round& round) const;
+  void begin(const Round& round);
+  std::vector<std::span<const Real>> numbers_of(const Chunk& chunk, UnderWay& exchange) const;
+  void finish_oldest();
+  std::vector<Extent> common_extents() const;
+  void finish_late();
+  void sum_rows(std::size_t gradient, const Extent& extent) const;
+  void sum_everywhere(const std::vector<Tensor>& nodes) const;
+
+  const Parameters& parameters_;
+  const Owners& owners_;
+  GradientTree& tree_;
+  const parallel::Group& group_;
+  std::map<const Gradient*, std::size_t> numbers_;  // in owners_.trained()
+  std::vector<std::size_t> late_;                   // gradients that follow the backward pass
+  std::vector<Round> rounds_;                       // of the others
+  // In a step:
+  std::vector<char> is_complete_;  // gradients
+  std::size_t begun_ = 0;          // of rounds_
+  std::deque<UnderWay> under_way_;
+};
+
+}  // namespace heddle::training

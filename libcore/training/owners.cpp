@@ -1,0 +1,121 @@
+#include "libcore/training/owners.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "libcore/tensor/profile.hpp"
+#include "libcore/training/optimizer.hpp"
+
+namespace heddle::training {
+
+namespace {
+
+std::vector<Trained> trained_of(const Parameters& parameters) {
+  std::vector<Trained> all;
+  for (const Parameter& parameter : parameters.all()) {
+    if (!parameter.is_trained()) continue;
+    Gradient* const root = parameter.variable.gradient()->root();
+    if (all.empty() || all.back().gradient != root) all.push_back({.gradient = root});
+    all.back().parameters.push_back(&parameter);
+  }
+  return all;
+}
+
+bool is_looked_up(const Trained& of) {
+  return std::ranges::all_of(
+      of.parameters, [](const Parameter* parameter) { return is_embedding(*parameter) && !parameter->is_output; });
+}
+
+void assign_owners(std::vector<Trained>& all, int ranks) {
+  if (ranks == 1) return;
+  std::vector<Index> sizes;
+  for (Trained& of : all) {
+    of.owner = is_looked_up(of) ? everyone : 0;
+    if (of.owner != everyone) sizes.push_back(of.size());
+  }
+  const std::vector<int> owners = balanced(sizes, ranks);
+  auto next = owners.begin();
+  for (Trained& of : all) {
+    if (of.owner != everyone) of.owner = *next++;
+  }
+}
+
+}  // namespace
+
+Index Trained::size() const {
+  Index size = 0;
+  for (const Parameter* parameter : parameters) size += parameter->size();
+  return size;
+}
+
+std::span<Real> Trained::weights() const {
+  return {parameters.front()->value().data(), static_cast<std::size_t>(size())};
+}
+
+std::vector<int> balanced(const std::vector<Index>& sizes, int ranks) {
+  std::vector<std::size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+  std::vector<Index> held(static_cast<std::size_t>(ranks), 0);
+  std::vector<int> owners(sizes.size());
+  for (const std::size_t i : order) {
+    const auto least = std::ranges::min_element(held);
+    *least += sizes[i];
+    owners[i] = static_cast<int>(least - held.begin());
+  }
+  return owners;
+}
+
+Owners::Owners(const Parameters& parameters, const parallel::Group& group)
+    : parameters_(parameters), group_(group), trained_(trained_of(parameters)), own_(parameters) {
+  assign_owners(trained_, group.size());
+  own_ = parameters.only([&](const Parameter& parameter) {
+    const auto of = std::ranges::find_if(trained_, [&](const Trained& trained) {
+      return std::ranges::find(trained.parameters, &parameter) != trained.parameters.end();
+    });
+    return of != trained_.end() && updates(*of);
+  });
+}
+
+void Owners::share_weights() const {
+  if (group_.is_alone()) return;
+  Section section("exchange of weights");
+  std::vector<parallel::Outgoing> sent;
+  std::vector<parallel::Incoming> received;
+  for (const Trained& of : trained_) {
+    if (of.owner == everyone) continue;
+    const std::span<Real> weights = of.weights();
+    section.add_bytes(static_cast<double>(weights.size_bytes()));
+    if (of.owner != group_.rank()) {
+      received.push_back({of.owner, std::as_writable_bytes(weights)});
+      continue;
+    }
+    for (int other = 0; other < group_.size(); ++other) {
+      if (other != group_.rank()) sent.push_back({other, std::as_bytes(weights)});
+    }
+  }
+  group_.exchange(sent, received);
+}
+
+double Owners::norm_of_gradients() const {
+  if (group_.is_alone()) return gradient_norm(parameters_);
+  std::vector<double> own;
+  for (const Parameter& parameter : own_.all()) own.push_back(squared_norm_of_gradient(parameter));
+  const std::vector<std::vector<double>> all = group_.gather(own);
+  std::vector<std::size_t> next(all.size(), 0);
+  double sum = 0;
+  for (const Trained& of : trained_) {
+    for ([[maybe_unused]] const Parameter* parameter : of.parameters) {
+      double square = 0;
+      for (int rank = 0; rank < group_.size(); ++rank) {
+        const auto at = static_cast<std::size_t>(rank);
+        if (of.owner == everyone || of.owner == rank) square = all[at][next[at]++];
+      }
+      sum += square;
+    }
+  }
+  return std::sqrt(sum);
+}
+
+}  // namespace heddle::training

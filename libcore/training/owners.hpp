@@ -1,0 +1,54 @@
+// Which rank updates which parameter: each keeps the memory of the update rule for its own alone, and sends their
+// weights to the others after an update. A parameter has one owner, since rules use whole matrices; the sizes are
+// balanced as far as that goes. Tables that models look rows up in are updated by all, whose gradients have few rows.
+//
+// Source: Rajbhandari et al. 2020, "ZeRO: memory optimizations toward training trillion parameter models", section 5.1
+// (stage 1).
+#pragma once
+
+#include <vector>
+
+#include "libcore/autograd/parameters.hpp"
+#include "libcore/parallel/group.hpp"
+
+namespace heddle::training {
+
+// Parameters that are trained and stored as one, and so have one gradient.
+struct Trained {
+  Gradient* gradient = nullptr;
+  std::vector<const Parameter*> parameters = {};
+  int owner = 0;  // a rank, or everyone
+
+  Index size() const;  // numbers
+  // [size()], the weights of all.
+  std::span<Real> weights() const;
+};
+inline constexpr int everyone = -1;
+
+class Owners {
+ public:
+  // The parameters and the group must outlive this.
+  Owners(const Parameters& parameters, const parallel::Group& group);
+
+  const std::vector<Trained>& trained() const { return trained_; }
+  bool updates(const Trained& of) const { return of.owner == everyone || of.owner == group_.rank(); }
+  // What this rank updates.
+  Parameters& own() { return own_; }
+  const Parameters& own() const { return own_; }
+
+  // After an update: every rank gets the weights that others have updated.
+  void share_weights() const;
+  // The norm of all gradients as one vector, where each rank has those of its own: the same bits as gradient_norm().
+  double norm_of_gradients() const;
+
+ private:
+  const Parameters& parameters_;
+  const parallel::Group& group_;
+  std::vector<Trained> trained_;
+  Parameters own_;
+};
+
+// The owner of each of these sizes: from the largest on, the rank that has least.
+std::vector<int> balanced(const std::vector<Index>& sizes, int ranks);
+
+}  // namespace heddle::training
