@@ -37,17 +37,24 @@ constexpr Variables launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RAN
 
 class MpiPending final : public Pending {
  public:
-  MpiPending(const MpiFunctions& functions, void* pending) : functions_(functions), pending_(pending) {}
+  MpiPending(const MpiFunctions& functions, void* pending, double seconds)
+      : functions_(functions), pending_(pending), seconds_(seconds) {}
   ~MpiPending() override { functions_.forget(pending_); }
   MpiPending(const MpiPending&) = delete;
   MpiPending& operator=(const MpiPending&) = delete;
 
   bool is_done() override { return functions_.is_done(pending_); }
-  void wait() override { functions_.wait(pending_); }
+  void wait() override {
+    const int missing = functions_.wait(pending_, seconds_);
+    check<Error>(
+        missing < 0, "rank ", missing, " has sent and received nothing for ", seconds_,
+        " seconds: it may have stalled, or be lost; HEDDLE_STALL_TIMEOUT in the environment says how long ranks wait");
+  }
 
  private:
   const MpiFunctions& functions_;
   void* pending_;
+  double seconds_;
 };
 
 class MpiGroup final : public Group {
@@ -59,8 +66,10 @@ class MpiGroup final : public Group {
     // MPI's sends take what they read by const pointers.
     for (const auto& [to, bytes] : sent) out.push_back({to, const_cast<std::byte*>(bytes.data()), bytes.size()});
     for (const auto& [from, bytes] : received) in.push_back({from, bytes.data(), bytes.size()});
-    return std::make_unique<MpiPending>(functions_, functions_.begin(out.data(), out.size(), in.data(), in.size()));
+    return std::make_unique<MpiPending>(functions_, functions_.begin(out.data(), out.size(), in.data(), in.size()),
+                                        seconds_);
   }
+  void wait_at_most(double seconds) const override { seconds_ = seconds; }
   void abort(int status) const override { functions_.abort(status); }
   // The end of MPI need not wait for the others.
   void leave() const override {
@@ -70,6 +79,7 @@ class MpiGroup final : public Group {
 
  private:
   const MpiFunctions& functions_;
+  mutable double seconds_ = 0;
 };
 
 #ifdef HEDDLE_MPI_MODULE

@@ -1,6 +1,8 @@
 #include "libcore/parallel/group.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <exception>
 
 #include "libcore/parallel/tree.hpp"
 
@@ -36,6 +38,7 @@ class Part final : public Group {
     for (Incoming& message : in) message.from = ranks_[static_cast<std::size_t>(message.from)];
     return whole_.begin(out, in);
   }
+  void wait_at_most(double seconds) const override { whole_.wait_at_most(seconds); }
   void abort(int status) const override { whole_.abort(status); }
 
  private:
@@ -57,6 +60,30 @@ const Group& alone() {
 
 void Group::barrier() const {
   (void)any(false);
+}
+
+void Group::wait_for_first(const Work& work) const {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds between{1};
+  if (is_alone()) return work([] {});
+  std::vector<char> works{1};
+  while (!is_first() && works.front() != 0) broadcast(works);
+  if (!is_first()) return;
+  auto last = Clock::now();
+  const auto alive = [&] {
+    if (Clock::now() - last < between) return;
+    broadcast(works);
+    last = Clock::now();
+  };
+  std::exception_ptr failure;
+  try {
+    work(alive);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  works = {0};
+  broadcast(works);
+  if (failure) std::rethrow_exception(failure);
 }
 
 template <class T>

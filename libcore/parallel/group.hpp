@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -34,7 +35,8 @@ class Pending {
   virtual ~Pending() = default;
   // Whether all are done; to be called from time to time, since some networks move nothing otherwise. Throws as wait().
   virtual bool is_done() = 0;
-  // Returns when all are done. Throws Error where another rank has failed and this one lives on.
+  // Returns when all are done. Throws Error where another rank has failed and this one lives on, or has stalled for
+  // as long as Group::wait_at_most() says.
   virtual void wait() = 0;
 };
 
@@ -55,6 +57,12 @@ class Group {
   void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) const {
     begin(sent, received)->wait();
   }
+  // How long a rank that waits for another one does: 0 seconds, the default, for ever. Not of ranks that are threads.
+  virtual void wait_at_most(double) const {}
+  // The first rank works, and the others wait until it has returned or thrown. `alive` is to be called from time to
+  // time, so that they know that it has not stalled.
+  using Work = std::function<void(const std::function<void()>& alive)>;
+  void wait_for_first(const Work& work) const;
   // Ends all ranks with this status, because this one has failed; returns only where ranks are threads.
   virtual void abort(int status) const = 0;
   // The last call: waits for the other ranks.

@@ -3,6 +3,8 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -10,7 +12,10 @@ namespace {
 using heddle::parallel::MpiFunctions;
 using heddle::parallel::MpiMessage;
 
-using Requests = std::vector<MPI_Request>;
+struct Exchange {
+  std::vector<MPI_Request> requests;
+  std::vector<int> ranks;  // of the requests
+};
 
 // MPI counts in int.
 constexpr std::size_t most_bytes = std::size_t{1} << 30;
@@ -24,49 +29,66 @@ void start(int* rank, int* size) {
 
 // Calls begin(bytes, count, rank, request) for each piece of the messages.
 template <class Begin>
-void begin_all(const MpiMessage* messages, std::size_t count, Requests& requests, const Begin& begin) {
+void begin_all(const MpiMessage* messages, std::size_t count, Exchange& exchange, const Begin& begin) {
   for (const MpiMessage* message = messages; message != messages + count; ++message) {
     for (std::size_t done = 0; done < message->count; done += most_bytes) {
-      requests.emplace_back();
       const std::size_t piece = std::min(most_bytes, message->count - done);
-      begin(message->bytes + done, static_cast<int>(piece), message->rank, &requests.back());
+      exchange.ranks.push_back(message->rank);
+      begin(message->bytes + done, static_cast<int>(piece), message->rank, &exchange.requests.emplace_back());
     }
   }
 }
 
 void* begin_exchange(const MpiMessage* sent, std::size_t sent_count, const MpiMessage* received,
                      std::size_t received_count) {
-  auto* const requests = new Requests;
-  begin_all(received, received_count, *requests, [](std::byte* bytes, int count, int rank, MPI_Request* request) {
+  auto* const exchange = new Exchange;
+  begin_all(received, received_count, *exchange, [](std::byte* bytes, int count, int rank, MPI_Request* request) {
     MPI_Irecv(bytes, count, MPI_BYTE, rank, 0, MPI_COMM_WORLD, request);
   });
-  begin_all(sent, sent_count, *requests, [](std::byte* bytes, int count, int rank, MPI_Request* request) {
+  begin_all(sent, sent_count, *exchange, [](std::byte* bytes, int count, int rank, MPI_Request* request) {
     MPI_Isend(bytes, count, MPI_BYTE, rank, 0, MPI_COMM_WORLD, request);
   });
-  return requests;
+  return exchange;
 }
 
 bool is_done(void* pending) {
-  Requests& requests = *static_cast<Requests*>(pending);
+  std::vector<MPI_Request>& requests = static_cast<Exchange*>(pending)->requests;
   int done = 0;
   MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
   return done != 0;
 }
 
-void wait(void* pending) {
-  Requests& requests = *static_cast<Requests*>(pending);
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+// Others may need the processor, so it is given up between looks, after a while for longer.
+int wait(void* pending, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int in_haste = 2000;
+  constexpr std::chrono::microseconds pause{50};
+  const auto start = Clock::now();
+  for (int looks = 0; !is_done(pending); ++looks) {
+    if (looks < in_haste) {
+      std::this_thread::yield();
+      continue;
+    }
+    std::this_thread::sleep_for(pause);
+    const std::chrono::duration<double> passed = Clock::now() - start;
+    if (seconds == 0 || passed.count() < seconds) continue;
+    const auto& [requests, ranks] = *static_cast<Exchange*>(pending);
+    const auto missing =
+        std::find_if(requests.begin(), requests.end(), [](MPI_Request of) { return of != MPI_REQUEST_NULL; });
+    return ranks[static_cast<std::size_t>(missing - requests.begin())];
+  }
+  return -1;
 }
 
 // What is not done by now never will be.
 void forget(void* pending) {
-  const auto* const requests = static_cast<Requests*>(pending);
-  for (MPI_Request request : *requests) {
+  const auto* const exchange = static_cast<Exchange*>(pending);
+  for (MPI_Request request : exchange->requests) {
     if (request == MPI_REQUEST_NULL) continue;
     MPI_Cancel(&request);
     MPI_Request_free(&request);
   }
-  delete requests;
+  delete exchange;
 }
 
 void abort_all(int status) {
@@ -79,7 +101,7 @@ void finish() {
 
 }  // namespace
 
-extern "C" [[gnu::visibility("default")]] const MpiFunctions* heddle_mpi_functions_2() {
+extern "C" [[gnu::visibility("default")]] const MpiFunctions* heddle_mpi_functions_3() {
   static constexpr MpiFunctions functions{start, begin_exchange, is_done, wait, forget, abort_all, finish};
   return &functions;
 }

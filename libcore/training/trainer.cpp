@@ -289,9 +289,7 @@ bool Trainer::is_best(double metric) const {
 std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
   share_state();  // of which the first rank may save a checkpoint
   std::vector<Metric> metrics;
-  together([&] {
-    if (group_.is_first()) metrics = evaluate_here(hooks);
-  });
+  together([&] { group_.wait_for_first([&](const Alive& alive) { metrics = evaluate_here(hooks, alive); }); });
   share(metrics);
   if (!stopped_) evaluated_step_ = state_.step;
   return metrics;
@@ -314,13 +312,14 @@ void Trainer::share(std::vector<Metric>& metrics) {
   for (std::size_t i = 0; i < values.size(); ++i) metrics.push_back({each.at(i), values[i]});
 }
 
-std::vector<Metric> Trainer::evaluate_here(const Hooks& hooks) {
+std::vector<Metric> Trainer::evaluate_here(const Hooks& hooks, const Alive& alive) {
   std::vector<Metric> metrics;
   {
     const MovingAverage::Exchanged averaged(average_);
     check_weights();  // they do not change meanwhile, so that they can be saved
     try {
       metrics = objective_.evaluate([&] {
+        alive();
         if (group_.is_alone() && hooks.save_now()) hooks.save_last();
         return stopped_ = stopped_ || hooks.stop();
       });

@@ -139,7 +139,8 @@ class Trainer {
   void report(const Hooks& hooks, const Interval& interval);
   void report_or_stop(const Hooks& hooks, const Interval& interval);
   std::vector<Metric> evaluate(const Hooks& hooks);
-  std::vector<Metric> evaluate_here(const Hooks& hooks);
+  using Alive = std::function<void()>;
+  std::vector<Metric> evaluate_here(const Hooks& hooks, const Alive& alive);
   void save(const std::function<void()>& hook) const;
   // Throws NumericError unless the model's weights are finite and it computes a loss that is, or an evaluation did.
   void check_model() const;

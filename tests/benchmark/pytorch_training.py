@@ -1,9 +1,11 @@
 """The peer of training.cpp: PyTorch's speed on the same decoder, as one JSON object.
 
-Arguments: layers heads width vocab batch time steps f32|bf16 (bf16: autocast). Threads as OMP_NUM_THREADS says.
+Arguments: layers heads width vocab batch time steps f32|bf16 (bf16: autocast). Threads as OMP_NUM_THREADS says. With
+WORLD_SIZE, RANK, MASTER_ADDR and MASTER_PORT set, one of several ranks of DistributedDataParallel (gloo).
 """
 import contextlib
 import json
+import os
 import resource
 import statistics
 import sys
@@ -43,7 +45,7 @@ class Decoder(nn.Module):
         nn.init.normal_(self.tokens.weight, std=0.02)
         self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
-        self.register_buffer("future", torch.ones(time_steps, time_steps, dtype=torch.bool).triu(1))
+        self.future = torch.ones(time_steps, time_steps, dtype=torch.bool).triu(1)  # no buffer: gloo cannot send bool
 
     def forward(self, ids):
         x = self.tokens(ids) + self.positions.weight
@@ -59,6 +61,10 @@ def precision(name):
 def main():
     layers, heads, width, vocab, batch, time_steps, steps = map(int, sys.argv[1:8])
     model = Decoder(layers, heads, width, vocab, time_steps)
+    ranks = int(os.environ.get("WORLD_SIZE", 1))
+    if ranks > 1:
+        torch.distributed.init_process_group("gloo")
+        model = nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     seconds = []
     for _ in range(steps + 2):
@@ -72,8 +78,10 @@ def main():
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         seconds.append(time.perf_counter() - start)
+    if ranks > 1 and torch.distributed.get_rank() > 0:
+        return
     kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({"tokens_per_second": batch * time_steps / statistics.median(seconds[2:]),
+    print(json.dumps({"tokens_per_second": ranks * batch * time_steps / statistics.median(seconds[2:]),
                       "peak_memory_mb": kilobytes * 1.024e-3}))
 
 

@@ -83,15 +83,15 @@ TEST_CASE("budget: a run of a length of time that is interrupted goes on with th
   const SmallCorpus corpus;
   const std::string command = train + "--precision f32 --budget 6s --layers 1 --width 16 --heads 2 -o m.h5 ";
   REQUIRE(corpus.run(command + "--max-time 1s").status == 75);
-  corpus.must("cp m.checkpoint.h5 copy.h5");
+  corpus.must("mkdir kept && cp m.* kept");  // perhaps with a best model
   corpus.must(command);
   const auto first = corpus.weights("m.h5");
-  corpus.must("rm m.h5 && mv copy.h5 m.checkpoint.h5");
+  corpus.must("rm m.h5 && cp kept/m.* .");
   corpus.must(command);
   CHECK(corpus.weights("m.h5") == first);
 }
 
-TEST_CASE("budget: recurrent models and encoder-decoders") {
+TEST_CASE("budget: recurrent models, encoders and encoder-decoders") {
   const auto check_plans = [](const SmallCorpus& corpus, const std::string& run) {
     CAPTURE(run);
     const std::string command = "pretrain --threads 1 --dry-run --json --precision f32 " + run + " --budget ";
@@ -104,6 +104,8 @@ TEST_CASE("budget: recurrent models and encoder-decoders") {
   check_plans(corpus, "--arch lstm --train train.h5");
   corpus.must("tokenize -q -t tokenizer.h5 --pairs -o pairs.h5 train.txt train.txt");
   check_plans(corpus, "--arch encoder-decoder --train pairs.h5");
+  corpus.must("tokenize -q --train --model wordpiece --vocab-size 100 -o pieces.h5 train.txt");
+  check_plans(corpus, "--arch encoder --train train.txt -t pieces.h5");
 }
 
 TEST_CASE("budget: errors") {

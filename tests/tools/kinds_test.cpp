@@ -234,8 +234,8 @@ TEST_CASE("kinds: defaults that help and --print-config tell are those of the to
     return line;
   };
   for (const auto& [option, of_pretrain, of_finetune] : std::vector<std::tuple<std::string, std::string, std::string>>{
-           {"optimizer", "default: muon with decoder, encoder-decoder; else adamw (", "default adamw)"},
-           {"schedule", "default: linear with decoder, encoder-decoder; else cosine (", "linear)"},
+           {"optimizer", "default: muon with decoder, encoder, encoder-decoder; else adamw (", "default adamw)"},
+           {"schedule", "default: linear with decoder, encoder, encoder-decoder; else cosine (", "linear)"},
            {"weight-decay", "0.1)", "0.01)"},
            {"warmup", "4%)", "10%)"},
            {"steps", "2000)", "auto)"},

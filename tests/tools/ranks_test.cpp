@@ -111,6 +111,27 @@ TEST_CASE("ranks: a rank that is killed ends the job, which resumes to the same 
   }
 }
 
+TEST_CASE("ranks: one that stalls ends the job, whose checkpoint stays") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  for (const std::string which : {"head", "tail"}) {
+    CAPTURE(which);
+    corpus.must("rm -f part.*");
+    const Outcome stalled = corpus.run(
+        watching + ranks_below + "HEDDLE_STALL_TIMEOUT=3s " + on(2) + command + endless + "-o part.h5 & run=$!\n" +
+        "await $run 'test -e part.checkpoint.h5'\nkill -STOP $(ranks_below $run | " + which + " -n 1)\nwait $run");
+    CAPTURE(stalled.err);
+    CHECK(stalled.status == 1);
+    CHECK(contains(stalled.err,
+                   " has sent and received nothing for 3 seconds: it may have stalled, or be lost; "
+                   "HEDDLE_STALL_TIMEOUT in the environment says how long ranks wait"));
+    CHECK(corpus.must("inspect verify part.checkpoint.h5").status == 0);
+    corpus.must(on(2) + command + endless_schedule + "--steps " +
+                std::to_string(steps_of(corpus, "part.checkpoint.h5") + 2) + " -o more.h5 --resume part.checkpoint.h5");
+    corpus.must("rm more.*");
+  }
+}
+
 TEST_CASE("ranks: what they cannot share, or do not have in common, is refused once") {
   const Ranks corpus;
   if (!corpus.can_start()) return;
@@ -135,6 +156,13 @@ TEST_CASE("ranks: what they cannot share, or do not have in common, is refused o
       1, "pretrain: ranks differ in the input train: rank 0 has train.h5 (XXH3-128 ");
   refused(both + "pretrain --train none.h5 -o m.h5 --accumulate 2 --steps 2", 1,
           "pretrain: rank 1: none.h5: cannot open: No such file or directory");
+}
+
+TEST_CASE("ranks: a time that is none is refused") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  corpus.refused("HEDDLE_STALL_TIMEOUT=soon " + on(2) + "pretrain --train train.h5 -o m.h5 --accumulate 2", 2,
+                 "HEDDLE_STALL_TIMEOUT=soon in the environment: ");
 }
 
 TEST_CASE("ranks: each may be a run of its own, and what all are asked is answered once") {

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <thread>
 
 #include "libcore/parallel/connect.hpp"
 #include "tools/cli/run.hpp"
+#include "tools/training/run_control.hpp"
 
 namespace heddle {
 
@@ -30,6 +32,18 @@ std::string own_processors() {
   return host.data();
 }
 
+// HEDDLE_STALL_TIMEOUT.
+TimeLimit stall_timeout() {
+  const char* const name = "HEDDLE_STALL_TIMEOUT";
+  const char* const text = std::getenv(name);
+  if (text == nullptr) return {.seconds = 600};
+  try {
+    return TimeLimit::from_text(text);
+  } catch (const UsageError& error) {
+    throw UsageError(concatenate(name, "=", text, " in the environment: ", error.what()));
+  }
+}
+
 cli::ExceptionHooks hooks_of(int rank) {
   if (rank == 0) return {};
   return {.who = concatenate("rank ", rank), .before = [] { std::this_thread::sleep_for(until_others_speak); }};
@@ -42,6 +56,7 @@ Ranks::Ranks(cli::Arguments& arguments) : exceptions_(std::uncaught_exceptions()
   if (launched) cli::at_exception(hooks_of(launched->rank));  // of connect() itself
   group_ = parallel::connect();
   if (!launched) return;
+  group_->wait_at_most(stall_timeout().seconds);
   cli::ExceptionHooks hooks = hooks_of(group_->rank());
   hooks.after = [group = group_](int status) { group->abort(status); };
   hooks.answered = [group = group_] { group->leave(); };
