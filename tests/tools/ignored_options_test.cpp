@@ -27,7 +27,8 @@ struct Walk {
 const std::set<std::string> control{"--train",   "--tasks",    "--valid",      "--output",      "--log",
                                     "--dry-run", "--json",     "--eval-every", "--eval-tokens", "--log-every",
                                     "--select",  "--patience", "--resume",     "--restart",     "--checkpoint-every",
-                                    "--keep",    "--max-time", "--on-usr1",    "--metric",      "--steps"};
+                                    "--keep",    "--max-time", "--on-usr1",    "--metric",      "--steps",
+                                    "--ranks"};
 
 std::set<std::string> with(std::set<std::string> some, const std::set<std::string>& more) {
   some.insert(more.begin(), more.end());

@@ -281,10 +281,20 @@ std::vector<std::string> Arguments::input_or_usage(std::string_view name) const 
   return {"-"};
 }
 
-std::string Arguments::command_line() const {
+std::string Arguments::command_line(const std::set<std::string>& without) const {
   std::vector<const char*> words{about_.name.c_str()};
   if (!about_.verb.empty()) words.push_back(about_.verb.c_str());
-  for (const std::string& word : words_) words.push_back(word.c_str());
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const std::string& word = words_[i];
+    const std::size_t equals = word.find('=');
+    const Option* const option =
+        word.starts_with("--") ? described_.find(std::string_view(word).substr(2, equals - 2)) : nullptr;
+    if (option == nullptr || !without.contains(option->field.name)) {
+      words.push_back(word.c_str());
+    } else if (option->kind != OptionKind::flag && equals == std::string::npos) {
+      ++i;
+    }
+  }
   return formats::quote_command_line(words);
 }
 

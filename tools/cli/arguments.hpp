@@ -150,8 +150,9 @@ class Arguments {
 
   const CommonOptions& common() const { return common_; }
   const std::string& tool() const { return about_.name; }  // without its verb
-  // The command as a shell would take it, for the provenance of files.
-  std::string command_line() const;
+  // The command as a shell would take it, for the provenance of files; without some of its options, as they are
+  // called in full, for what a user may run next.
+  std::string command_line(const std::set<std::string>& without = {}) const;
 
   // Prints "tool: text" to standard error: say() unless -q, detail() only with -v, warn() always.
   void say(std::string_view text) const;

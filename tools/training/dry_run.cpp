@@ -101,6 +101,44 @@ Index simulate(const DryRun& run, Estimate& result) {
   return begun.trainer.evaluation_interval();
 }
 
+// The first of so many ranks that are not there: enough for checks.
+class PlannedRank final : public parallel::Group {
+ public:
+  explicit PlannedRank(int ranks) : Group(0, ranks) {}
+  void exchange(std::span<const parallel::Outgoing>, std::span<const parallel::Incoming>) const override {}
+  void abort(int) const override {}
+};
+
+// Makes the run that of one of its ranks, with the steps of the whole run. Throws as the run does.
+void become_one_rank(DryRun& run) {
+  if (!run.ranks.is_given()) return;
+  const Simulation simulation;
+  const Trial trial = run.begin(run.config);
+  const PlannedRank first(static_cast<int>(run.ranks.ranks));
+  const training::Trainer whole(*trial.objective, run.config, first);
+  training::TrainingOptions& options = run.config.training;
+  options.steps = whole.total_steps();
+  options.epochs = 0;
+  options.eval_every = whole.evaluation_interval();
+  options.accumulate /= run.ranks.ranks;
+}
+
+// Adds what ranks need besides what one process does.
+void add_ranks(const DryRun& run, Estimate& result) {
+  const Index own = run.config.training.accumulate;
+  const HeldSums held = held_sums(own * run.ranks.ranks, run.ranks.ranks);
+  MemoryEstimate& memory = result.memory;
+  memory.waiting += static_cast<double>(held.waiting - parallel::most_waiting(own)) * memory.gradients;
+  result.scaling = scaling_estimate(run.ranks,
+                                    {.micro_batches = own,
+                                     .seconds = result.seconds_per_step,
+                                     .gradient_bytes = memory.gradients,
+                                     .memory_rate = measure_memory_rate(),
+                                     .nodes_held = held.nodes},
+                                    run.network);
+  result.seconds_per_step = result.scaling.time.seconds;
+}
+
 // Times steps and, if the run evaluates, an evaluation; returns the seconds of an evaluation.
 double measure(const DryRun& run, Estimate& result) {
   Begun begun(run, run.config);
@@ -164,7 +202,7 @@ std::string memory_text(double bytes) {
 }
 
 std::string time_text(double seconds) {
-  return quantity(seconds, {{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}});
+  return quantity(seconds, {{3600, "h"}, {60, "min"}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}});
 }
 
 // ", 2 numbers for each that is trained"
@@ -174,9 +212,9 @@ std::string numbers_per_parameter(double bytes, Index parameters) {
                      bytes / static_cast<double>(sizeof(Real)) / static_cast<double>(parameters));
 }
 
-void print_memory(const Estimate& result) {
+void print_memory(const Estimate& result, const char* of_rank) {
   const MemoryEstimate& memory = result.memory;
-  std::cout << "memory            " << memory_text(result.memory_bytes) << "\n";
+  std::cout << "memory            " << memory_text(result.memory_bytes) << of_rank << "\n";
   struct Line {
     const char* name;
     double bytes;
@@ -201,19 +239,56 @@ double job_seconds(const Estimate& result, const RunControl& control) {
   return most == 0 ? all : std::min(all, most + 60 + 2 * result.seconds_per_step + 2 * result.seconds_to_save);
 }
 
-void print(const Estimate& result, Index threads, const RunControl& control) {
+std::string rate_text(double bytes_per_second) {
+  return quantity(8 * bytes_per_second, {{1e9, "Gb/s"}, {1e6, "Mb/s"}, {1e3, "kb/s"}});
+}
+
+void print_scaling(const ScalingEstimate& scaling) {
+  const StepTime& time = scaling.time;
+  std::cout << fmt::format("ranks             {} on {}, {} each in a step\n", scaling.ranks,
+                           counted(scaling.nodes, "node", "nodes"),
+                           counted(scaling.micro_batches, "micro-batch", "micro-batches"))
+            << fmt::format("exchange          {} of gradients per step, {}: {}, of which {} make the step longer\n",
+                           memory_text(scaling.exchanged_bytes), how_ranks_exchange(), time_text(time.exchange),
+                           time_text(time.exposed))
+            << fmt::format("network           latency {}, bandwidth {}, {}\n", time_text(scaling.latency),
+                           rate_text(scaling.bandwidth), scaling.network)
+            << fmt::format("efficiency        {:.1f} %: one rank takes {} per step\n", 100 * time.efficiency,
+                           time_text(time.one_rank));
+}
+
+// What the job asks for. The memory is that of a node.
+std::string slurm_line(const Estimate& result, const DryRun& run, Index threads) {
+  const RankPlan& ranks = run.ranks;
+  const double memory = result.memory_bytes * 1.15 * static_cast<double>(ranks.per_node);
+  const std::string tasks = ranks.is_given() ? fmt::format("--nodes={} --ntasks={} --ntasks-per-node={} ",
+                                                           ranks.nodes(), ranks.ranks, ranks.per_node)
+                                             : "";
+  return fmt::format("#SBATCH {}--cpus-per-task={} --mem={}M --time={} --signal=TERM@60", tasks, threads,
+                     static_cast<Index>(std::ceil(memory / (100 << 20))) * 100,
+                     slurm_time(job_seconds(result, run.control)));
+}
+
+void print(const Estimate& result, const DryRun& run, const cli::Arguments& arguments) {
+  const Index threads = arguments.common().threads;
+  const char* const of_rank = run.ranks.is_given() ? " on each rank" : "";
   std::cout << "parameters        " << grouped(result.parameters) << "\n";
-  print_memory(result);
+  print_memory(result, of_rank);
   std::cout << "arithmetic        "
-            << quantity(result.flops_per_step, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}}) << " per step\n"
+            << quantity(result.flops_per_step, {{1e12, "TFLOP"}, {1e9, "GFLOP"}, {1e6, "MFLOP"}}) << " per step"
+            << of_rank << "\n"
             << "time              " << time_text(result.seconds_per_step) << " per step, "
-            << (result.measured ? "measured" : "estimated from the machine's rates") << "; "
-            << time_text(result.seconds) << " for " << grouped(result.steps) << " steps\n"
+            << (result.measured ? "measured" : "estimated from the machine's rates")
+            << (run.ranks.is_given() ? " on one rank" : "") << "; " << time_text(result.seconds) << " for "
+            << grouped(result.steps) << " steps\n"
             << "disk              " << memory_text(result.disk_bytes) << ", a checkpoint "
-            << memory_text(result.checkpoint_bytes) << "\n"
-            << "#SBATCH --cpus-per-task=" << threads
-            << " --mem=" << static_cast<Index>(std::ceil(result.memory_bytes * 1.15 / (100 << 20))) * 100
-            << "M --time=" << slurm_time(job_seconds(result, control)) << " --signal=TERM@60\n";
+            << memory_text(result.checkpoint_bytes) << "\n";
+  if (run.ranks.is_given()) print_scaling(result.scaling);
+  std::cout << slurm_line(result, run, threads) << "\n";
+  if (run.ranks.is_given()) {
+    std::cout << "srun --mpi=pmix --kill-on-bad-exit=1 --cpus-per-task=" << threads << " "
+              << arguments.command_line({"dry_run", "json", "ranks"}) << "\n";
+  }
 }
 
 // Of what layers compute with.
@@ -251,6 +326,7 @@ StepSize step_size(DryRun run) {
 
 Estimate estimate(DryRun run) {
   run.config = harmless(run.config);
+  become_one_rank(run);
   Estimate result;
   const double matmul_rate = measure_matmul_rate(chosen(run.config.training.precision));
   pool().trim();  // of the matrices of that measurement
@@ -268,6 +344,7 @@ Estimate estimate(DryRun run) {
     result.seconds_per_step =
         arithmetic_seconds + 32.0 * static_cast<double>(result.parameters) / measure_memory_rate();
   }
+  if (run.ranks.is_given()) add_ranks(run, result);
   result.memory_bytes = result.memory.total();
   add_disk(run, result);
   result.seconds_to_save = result.checkpoint_bytes / measure_write_rate(folder_of(run.output));
@@ -281,9 +358,11 @@ Estimate estimate(DryRun run) {
 Estimate dry_run(const DryRun& run, bool json, const cli::Arguments& arguments) {
   const Estimate result = estimate(run);
   if (json) {
-    std::cout << json_line(formats::to_json(result)) << "\n";
+    formats::Json object = formats::to_json(result);
+    if (run.ranks.is_given()) object["scaling"] = formats::to_json(result.scaling);
+    std::cout << json_line(object) << "\n";
   } else {
-    print(result, arguments.common().threads, run.control);
+    print(result, run, arguments);
   }
   return result;
 }

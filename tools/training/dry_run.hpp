@@ -3,12 +3,15 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "libcore/training/trainer.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/training/evaluation_sample.hpp"
+#include "tools/training/rank_plan.hpp"
 #include "tools/training/run_control.hpp"
+#include "tools/training/scaling_estimate.hpp"
 
 namespace heddle {
 
@@ -48,6 +51,7 @@ struct Estimate {
   double seconds = 0, seconds_to_save = 0;
   double checkpoint_bytes = 0, disk_bytes = 0;
   double objective_bytes = 0;  // of its state, in memory among the activations
+  ScalingEstimate scaling;     // where ranks are planned; everything else is then of one of them
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -90,6 +94,8 @@ struct DryRun {
   bool keeps_best = false;           // the best model so far, in a file of its own
   bool simulates_evaluation = true;  // if evaluating reads no elements
   EvaluationSample evaluation = {};  // the data that a trial's evaluation reads
+  RankPlan ranks = {};
+  std::optional<Network> network = {};  // as the ranks of the dry run found it
 };
 
 // A step, without its time.
@@ -100,7 +106,9 @@ struct StepSize {
 };
 StepSize step_size(DryRun run);
 
-// Steps are simulated to find the memory, and timed if they are short enough and the memory suffices.
+// Steps are simulated to find the memory, and timed if they are short enough and the memory suffices. Where ranks are
+// planned, what a rank needs, and the time of all with their exchanges; throws UsageError, as the run does, unless they
+// divide the micro-batches.
 Estimate estimate(DryRun run);
 
 // Prints the estimate for the configured precision to standard output, and returns it.

@@ -6,6 +6,7 @@
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/version.hpp"
 #include "tools/training/choose_precision.hpp"
+#include "tools/training/measure_network.hpp"
 #include "tools/training/plan_budget.hpp"
 #include "tools/training/same_run.hpp"
 #include "tools/training/training_files.hpp"
@@ -205,13 +206,16 @@ DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const
   return run;
 }
 
-Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments) {
+Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments,
+              const std::optional<Network>& network) {
   PlannedRun plan = planned_run(options, defaults, trainee, nullptr, arguments);
   const PrecisionChoice computed = choose_precision(plan.spec.training.precision, arguments);
   training::TrainingConfig config = plan.spec.config(computed);
   DryRun run = describe_run(plan.spec, config, options, trainee);
   const bool continues = plan.start.beginning == Beginning::interrupted || plan.start.beginning == Beginning::resumed;
   if (continues) run.steps_done = plan.record->progress.step;
+  run.ranks = options.ranks;
+  run.network = network;
   return run.steps_done + dry_run(run, options.json, arguments).steps;
 }
 
@@ -219,7 +223,7 @@ namespace {
 
 void check_budget(const RunOptions& options, const parallel::Group& group, const cli::Arguments& arguments) {
   if (!options.learning.budget.is_given()) return;
-  check<UsageError>(group.is_alone(),
+  check<UsageError>(group.is_alone() && !options.ranks.is_given(),
                     "--budget plans for one process; on several ranks give --steps and the shape, as --budget chooses "
                     "them with --dry-run");
   for (const char* length : {"steps", "epochs"}) {
@@ -242,9 +246,11 @@ int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& fi
   inputs.named.push_back(resolved(options.learning, defaults, arguments).optimizer->rule_file().value_or(""));
   check_outputs(outputs, inputs, arguments);
   if (options.dry_run) {
+    std::optional<Network> network;
+    if (options.ranks.is_given() && !group.is_alone()) network = measure_network(group);
     if (!group.is_first()) return 0;
     const std::unique_ptr<Trainee> trainee = open();
-    const Index steps = dry_run(options, defaults, *trainee, arguments);
+    const Index steps = dry_run(options, defaults, *trainee, arguments, network);
     if (const std::string note = trainee->first_note(steps); !note.empty()) arguments.warn(note);
     return 0;
   }

@@ -100,8 +100,10 @@ class TrainingRun {
 // The dry run of a run; `config` is changed so that it evaluates a sample.
 DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const RunOptions& options, Trainee& trainee);
 
-// Prints what the run needs. Returns the steps that it has in all.
-Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments);
+// Prints what the run needs. `network` is what the ranks of the dry run found, where there are several. Returns the
+// steps that the run has in all.
+Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const cli::Arguments& arguments,
+              const std::optional<Network>& network);
 
 // The files that a tool's own options name: those of --train, and others.
 struct RunFiles {

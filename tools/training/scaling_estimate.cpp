@@ -1,0 +1,55 @@
+#include "tools/training/scaling_estimate.hpp"
+
+#include <algorithm>
+
+namespace heddle {
+
+namespace {
+
+// What training/gradient_tree.hpp does: when all micro-batches are done, gradients are summed in pieces of 2^20
+// numbers, of each of which every rank sends the others their parts; all ranks have the optimizer's whole state.
+RankStep as_runs_are() {
+  RankStep step;
+  step.exchange = Exchange::direct;
+  step.bucket_bytes = static_cast<double>(sizeof(Real)) * (1 << 20);
+  step.overlaps = false;
+  step.divides_state = false;
+  return step;
+}
+
+// The optimizer and the norm of the gradient read and write so much for each number.
+constexpr double passes_of_update = 32 / 4;
+// Ranks of a node send through memory that they share: one writes a copy, the other one reads it and writes its own.
+constexpr double passes_within_node = 4;
+
+}  // namespace
+
+ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, const std::optional<Network>& measured) {
+  Network network = measured.value_or(Network());
+  network.latency = plan.latency.value_or(network.latency);
+  network.bandwidth = plan.bandwidth.value_or(network.bandwidth);
+  network.node_rate = step.memory_rate / passes_within_node;
+  RankStep of_rank = as_runs_are();
+  of_rank.micro_batches = step.micro_batches;
+  // Most of a step is its micro-batches, whatever the memory's rate was at this moment.
+  of_rank.update = std::min(passes_of_update * step.gradient_bytes / step.memory_rate, step.seconds / 2);
+  of_rank.micro_batch = (step.seconds - of_rank.update) / static_cast<double>(step.micro_batches);
+  of_rank.gradient_bytes = step.gradient_bytes;
+  of_rank.factor = static_cast<double>(step.nodes_held);
+  ScalingEstimate result;
+  result.ranks = plan.ranks;
+  result.nodes = plan.nodes();
+  result.micro_batches = step.micro_batches;
+  result.exchanged_bytes = plan.ranks > 1 ? step.gradient_bytes : 0;
+  result.latency = network.latency;
+  result.bandwidth = network.bandwidth;
+  result.network = plan.latency && plan.bandwidth ? "given" : measured ? "measured" : "assumed";
+  result.time = step_time(of_rank, {plan.ranks, plan.per_node}, network);
+  return result;
+}
+
+std::string how_ranks_exchange() {
+  return as_runs_are().overlaps ? "while the last backward pass runs" : "directly, after the backward pass";
+}
+
+}  // namespace heddle

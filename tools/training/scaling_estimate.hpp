@@ -1,0 +1,53 @@
+// What a dry run says of a run on many ranks.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "libcore/base/visit.hpp"
+#include "tools/training/rank_plan.hpp"
+#include "tools/training/scaling_model.hpp"
+
+namespace heddle {
+
+struct ScalingEstimate {
+  Index ranks = 1, nodes = 1;
+  Index micro_batches = 1;  // of a rank in a step
+  double exchanged_bytes = 0;
+  double latency = 0, bandwidth = 0;
+  std::string network = "";  // where these two come from: "given", "measured", "assumed"
+  StepTime time;
+
+  template <class Self, class Visitor>
+  static void visit(Self& self, Visitor& visitor) {
+    visitor(Field("ranks", "number of ranks"), self.ranks);
+    visitor(Field("nodes", "number of nodes"), self.nodes);
+    visitor(Field("micro_batches", "micro-batches of a rank in each step"), self.micro_batches);
+    visitor(Field("exchanged_bytes", "bytes of gradients that are summed over the ranks in each step"),
+            self.exchanged_bytes);
+    visitor(Field("latency", "seconds of a small message"), self.latency);
+    visitor(Field("bandwidth", "bytes per second of a node's link, in each direction"), self.bandwidth);
+    visitor(Field("network", "whether latency and bandwidth are given, measured or assumed"), self.network);
+    visitor(Field("seconds_per_step", "seconds per step, with the exchange"), self.time.seconds);
+    visitor(Field("seconds_of_exchange", "seconds in which gradients are exchanged"), self.time.exchange);
+    visitor(Field("seconds_exposed", "seconds by which the exchange makes a step longer"), self.time.exposed);
+    visitor(Field("seconds_of_one_rank", "seconds of the same step on one rank"), self.time.one_rank);
+    visitor(Field("efficiency", "rate of all ranks, over that of one times their number"), self.time.efficiency);
+  }
+};
+
+// The step of one rank alone, as it was measured or estimated.
+struct AloneStep {
+  Index micro_batches = 1;
+  double seconds = 0, gradient_bytes = 0;
+  double memory_rate = 1;  // of measure_memory_rate()
+  Index nodes_held = 1;    // HeldSums
+};
+
+// `measured` is what the ranks of the dry run found, where there are several; settings of the plan go before it.
+ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, const std::optional<Network>& measured);
+
+// "sent directly, after the backward pass": how runs exchange their gradients.
+std::string how_ranks_exchange();
+
+}  // namespace heddle
