@@ -40,7 +40,7 @@ Traffic traffic(Exchange exchange, double bytes, const Placement& placement, dou
 //   ring     2 (P - 1) a + T / B
 //   halving  2 log2(P) a + T / B; unless P is a power of two, the ranks above one send all to another rank and get all
 //            back, 2 (a + S / B) more
-// where T is the traffic between nodes; that within nodes goes on at the same time, and the longer one counts. 0 for
+// where T is the traffic between nodes; that within nodes moves at the same time, and the longer one counts. 0 for
 // one rank.
 double exchange_seconds(Exchange exchange, double bytes, const Placement& placement, const Network& network,
                         double factor = 1);
