@@ -160,6 +160,10 @@ fi
 for script in "$examples"/slurm/*.sbatch; do
   bash -n "$script" || fail "$script is no script for bash"
 done
+# What a container is built and tested by: of each stage.
+awk '/^%(post|test)/ { on = 1; next } /^(%|Bootstrap)/ { on = 0 } on' "$examples/slurm/heddle.def" > sections.sh
+[ "$(grep -c 'set -e' sections.sh)" = 3 ] || fail 'heddle.def: a section is missing'
+sh -n sections.sh || fail 'heddle.def: a section is no script for sh'
 if command -v jq > /dev/null; then
   run sweep TEXT="$work/text.txt" RATES='1e-3 1e-2' STEPS=20 VOCABULARY=270 \
     MODEL='--layers 1 --width 16 --heads 2 --context 16 --batch-size 2'
