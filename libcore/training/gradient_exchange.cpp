@@ -10,11 +10,8 @@ namespace heddle::training {
 
 namespace {
 
-// Of a round all ranks together have at most so many numbers; gradients of fewer than the second go together, since a
-// message of few numbers takes as long as one of thousands.
-constexpr Index most_in_round = 1 << 21, least_alone = 1 << 16;
-// As many are on their way that a network is busy, and no more, since each takes memory.
-constexpr std::size_t most_under_way = 8;
+// Gradients of fewer numbers go together: a message of few numbers takes as long as one of thousands.
+constexpr Index least_alone = 1 << 16;
 
 bool has_embedding(const Trained& of) {
   return std::ranges::any_of(of.parameters, [](const Parameter* parameter) { return is_embedding(*parameter); });

@@ -18,6 +18,11 @@
 
 namespace heddle::training {
 
+// Of a round all ranks together have at most so many numbers. As many rounds are on their way that a network is busy,
+// and no more, since each takes memory.
+inline constexpr Index most_in_round = 1 << 21;
+inline constexpr std::size_t most_under_way = 8;
+
 class GradientExchange {
  public:
   // All must outlive this.

@@ -61,6 +61,12 @@ struct PretrainOptions : RunOptions {
             self.documents);
     visitor(Field("tasks", "family of problems on which an update rule is trained, in place of --train"), self.tasks);
     visit_files(self, visitor);
+    visitor(Field("ranks",
+                  "plan the dry run for so many ranks: their memory, time and efficiency, and the job; settings: "
+                  "per-node (ranks of a node, default 1), latency (20us) and bandwidth (10Gb/s) of the network")
+                .needs({"dry_run"})
+                .takes("N[:KEY=VALUE,...]|none"),
+            self.ranks);
     visitor(Field("model", "Model"), self.model);
     visitor(Field("learning", "Training"), self.learning);
     visitor(Field("control", "Checkpoints, stopping and resuming"), self.control);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
+#include <map>
 
 #include "formats/archives/json_archive.hpp"
 #include "libcore/nn/parts.hpp"
@@ -18,6 +19,8 @@
 #include "libcore/tensor/matmul.hpp"
 #include "libcore/tensor/pool.hpp"
 #include "libcore/tensor/processors.hpp"
+#include "libcore/training/gradient_exchange.hpp"
+#include "libcore/training/owners.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/training/write_rate.hpp"
 
@@ -71,6 +74,33 @@ training::TrainingConfig harmless(training::TrainingConfig config) {
   return config;
 }
 
+// The first of so many ranks that are not there: enough for checks.
+class PlannedRank final : public parallel::Group {
+ public:
+  explicit PlannedRank(int ranks) : Group(0, ranks) {}
+  std::unique_ptr<parallel::Pending> begin(std::span<const parallel::Outgoing>,
+                                           std::span<const parallel::Incoming>) const override {
+    return nullptr;
+  }
+  void abort(int) const override {}
+};
+
+// Bytes of the optimizer's state on the rank that has most of it.
+double state_of_largest_rank(const Parameters& parameters, const std::vector<training::StateTensor>& state,
+                             Index ranks) {
+  std::map<std::string, double> bytes;  // of a parameter's
+  for (const auto& [name, value] : state) bytes[name.substr(name.find('/') + 1)] += static_cast<double>(value.bytes());
+  const PlannedRank first(static_cast<int>(ranks));
+  const training::Owners owners(parameters, first);
+  std::vector<double> held(static_cast<std::size_t>(ranks), 0);
+  double everywhere = 0;
+  for (const training::Trained& of : owners.trained()) {
+    double& sum = of.owner == training::everyone ? everywhere : held[static_cast<std::size_t>(of.owner)];
+    for (const Parameter* parameter : of.parameters) sum += bytes[parameter->name];
+  }
+  return everywhere + *std::ranges::max_element(held);
+}
+
 // Simulates steps, without allocating memory. Returns the number of steps between evaluations.
 Index simulate(const DryRun& run, Estimate& result) {
   const Simulation simulation;
@@ -98,16 +128,11 @@ Index simulate(const DryRun& run, Estimate& result) {
   const Index sums = parallel::most_waiting(run.config.training.accumulate);
   memory.waiting = std::min(static_cast<double>(sums) * memory.gradients, memory.activations);
   memory.activations -= memory.waiting;
+  if (run.ranks.is_given()) {
+    memory.optimizer = state_of_largest_rank(begun.parameters(), begun.trainer.tensors(), run.ranks.ranks);
+  }
   return begun.trainer.evaluation_interval();
 }
-
-// The first of so many ranks that are not there: enough for checks.
-class PlannedRank final : public parallel::Group {
- public:
-  explicit PlannedRank(int ranks) : Group(0, ranks) {}
-  void exchange(std::span<const parallel::Outgoing>, std::span<const parallel::Incoming>) const override {}
-  void abort(int) const override {}
-};
 
 // Makes the run that of one of its ranks, with the steps of the whole run. Throws as the run does.
 void become_one_rank(DryRun& run) {
@@ -128,7 +153,9 @@ void add_ranks(const DryRun& run, Estimate& result) {
   const Index own = run.config.training.accumulate;
   const HeldSums held = held_sums(own * run.ranks.ranks, run.ranks.ranks);
   MemoryEstimate& memory = result.memory;
+  const double under_way = static_cast<double>(sizeof(Real)) * training::most_in_round * training::most_under_way;
   memory.waiting += static_cast<double>(held.waiting - parallel::most_waiting(own)) * memory.gradients;
+  if (run.ranks.ranks > 1) memory.waiting += std::min(under_way, memory.gradients);
   result.scaling = scaling_estimate(run.ranks,
                                     {.micro_batches = own,
                                      .seconds = result.seconds_per_step,
@@ -248,7 +275,7 @@ void print_scaling(const ScalingEstimate& scaling) {
   std::cout << fmt::format("ranks             {} on {}, {} each in a step\n", scaling.ranks,
                            counted(scaling.nodes, "node", "nodes"),
                            counted(scaling.micro_batches, "micro-batch", "micro-batches"))
-            << fmt::format("exchange          {} of gradients per step, {}: {}, of which {} make the step longer\n",
+            << fmt::format("exchange          {} per step, {}: {}, of which {} make the step longer\n",
                            memory_text(scaling.exchanged_bytes), how_ranks_exchange(), time_text(time.exchange),
                            time_text(time.exposed))
             << fmt::format("network           latency {}, bandwidth {}, {}\n", time_text(scaling.latency),

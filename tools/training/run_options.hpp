@@ -66,7 +66,7 @@ struct LearningOptions {
 struct RunOptions {
   std::string valid, output, log;
   bool dry_run = false, json = false;
-  RankPlan ranks;
+  RankPlan ranks;  // an option of pretrain
   LearningOptions learning;
   RunControl control;
 
@@ -90,12 +90,6 @@ struct RunOptions {
             self.log);
     visitor(Field("dry_run", "print size, memory, time and cost; train nothing").essential(), self.dry_run);
     visitor(Field("json", "print the result of the dry run as JSON").needs({"dry_run"}), self.json);
-    visitor(Field("ranks",
-                  "plan the dry run for so many ranks: their memory, time and efficiency, and the job; settings: "
-                  "per-node (ranks of a node, default 1), latency (20us) and bandwidth (10Gb/s) of the network")
-                .needs({"dry_run"})
-                .takes("N[:KEY=VALUE,...]|none"),
-            self.ranks);
   }
 };
 

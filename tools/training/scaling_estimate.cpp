@@ -2,18 +2,21 @@
 
 #include <algorithm>
 
+#include "libcore/training/gradient_exchange.hpp"
+
 namespace heddle {
 
 namespace {
 
-// What training/gradient_tree.hpp does: when all micro-batches are done, gradients are summed in pieces of 2^20
-// numbers, of each of which every rank sends the others their parts; all ranks have the optimizer's whole state.
+// What training/gradient_exchange.hpp and owners.hpp do: during the last backward pass gradients are summed in rounds
+// of some numbers, of each of which every rank sends the others their parts; each updates a part of the weights, and
+// sends it to the others.
 RankStep as_runs_are() {
   RankStep step;
   step.exchange = Exchange::direct;
-  step.bucket_bytes = static_cast<double>(sizeof(Real)) * (1 << 20);
-  step.overlaps = false;
-  step.divides_state = false;
+  step.bucket_bytes = static_cast<double>(sizeof(Real)) * training::most_in_round;
+  step.overlaps = true;
+  step.divides_state = true;
   return step;
 }
 
@@ -49,7 +52,7 @@ ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, co
 }
 
 std::string how_ranks_exchange() {
-  return as_runs_are().overlaps ? "while the last backward pass runs" : "directly, after the backward pass";
+  return "gradients during the last backward pass, and weights after the update";
 }
 
 }  // namespace heddle

@@ -23,13 +23,13 @@ struct ScalingEstimate {
     visitor(Field("ranks", "number of ranks"), self.ranks);
     visitor(Field("nodes", "number of nodes"), self.nodes);
     visitor(Field("micro_batches", "micro-batches of a rank in each step"), self.micro_batches);
-    visitor(Field("exchanged_bytes", "bytes of gradients that are summed over the ranks in each step"),
+    visitor(Field("exchanged_bytes", "bytes of gradients that are summed over the ranks in each step, and of weights"),
             self.exchanged_bytes);
     visitor(Field("latency", "seconds of a small message"), self.latency);
     visitor(Field("bandwidth", "bytes per second of a node's link, in each direction"), self.bandwidth);
     visitor(Field("network", "whether latency and bandwidth are given, measured or assumed"), self.network);
     visitor(Field("seconds_per_step", "seconds per step, with the exchange"), self.time.seconds);
-    visitor(Field("seconds_of_exchange", "seconds in which gradients are exchanged"), self.time.exchange);
+    visitor(Field("seconds_of_exchange", "seconds in which gradients and weights are exchanged"), self.time.exchange);
     visitor(Field("seconds_exposed", "seconds by which the exchange makes a step longer"), self.time.exposed);
     visitor(Field("seconds_of_one_rank", "seconds of the same step on one rank"), self.time.one_rank);
     visitor(Field("efficiency", "rate of all ranks, over that of one times their number"), self.time.efficiency);
@@ -47,7 +47,7 @@ struct AloneStep {
 // `measured` is what the ranks of the dry run found, where there are several; settings of the plan go before it.
 ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, const std::optional<Network>& measured);
 
-// "sent directly, after the backward pass": how runs exchange their gradients.
+// "gradients during the last backward pass, and weights after the update": what runs exchange.
 std::string how_ranks_exchange();
 
 }  // namespace heddle

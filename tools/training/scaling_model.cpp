@@ -75,7 +75,9 @@ StepTime step_time(const RankStep& step, const Placement& placement, const Netwo
         exchange_seconds(step.exchange, step.gradient_bytes / pieces, placement, network, step.factor);
     const double backward = step.micro_batch * 2 / 3;
     time.exchange = pieces * of_piece;
-    time.exposed = step.overlaps ? std::max(of_piece, time.exchange - (1 - 1 / pieces) * backward) : time.exchange;
+    const double first = step.divides_state ? step.factor / (1 + step.factor) : 1;
+    const double hidden = std::min((pieces - 1) * first * of_piece, (1 - 1 / pieces) * backward);
+    time.exposed = time.exchange - (step.overlaps ? hidden : 0);
   }
   time.seconds = own * step.micro_batch + time.exposed + step.update / (step.divides_state ? ranks : 1);
   time.efficiency = time.one_rank / (ranks * time.seconds);

@@ -54,13 +54,15 @@ struct RankStep {
   double bucket_bytes = 4 << 20;  // they are exchanged in pieces of this size, in turn
   double factor = 1;              // as of traffic()
   Exchange exchange = Exchange::direct;
-  bool overlaps = false;       // whether a piece is exchanged as soon as the last backward pass has completed it
-  bool divides_state = false;  // whether each rank updates its part alone (ZeRO-1, Rajbhandari et al. 2020)
+  bool overlaps = false;  // whether a piece is exchanged as soon as the last backward pass has completed it
+  // Whether each rank updates its part alone (ZeRO-1, Rajbhandari et al. 2020). Then the second half of an exchange has
+  // weights in place of gradients, and follows the update.
+  bool divides_state = false;
 };
 
 struct StepTime {
   double seconds = 0;     // of a step
-  double exchange = 0;    // of all pieces in turn
+  double exchange = 0;    // of all pieces in turn, weights that follow an update among them
   double exposed = 0;     // by which they make the step longer
   double one_rank = 0;    // seconds of the same step on one rank, which computes the micro-batches of all
   double efficiency = 1;  // one_rank / (ranks seconds)
@@ -68,7 +70,8 @@ struct StepTime {
 
 // Backward passes take two thirds of a micro-batch, as their products are twice those of forward passes. n pieces of c
 // seconds each, which are complete at even distances in a backward pass of b seconds, are exchanged in turn, so the
-// last one is done max(c, n c - (1 - 1 / n) b) after it.
+// last one is done max(c, n c - (1 - 1 / n) b) after it. Of a step that divides the state that is so for the first
+// half.
 StepTime step_time(const RankStep& step, const Placement& placement, const Network& network);
 
 // The part of a gradient's memory that waits on one rank at most, in numbers of whole gradients, and the sums that the
