@@ -85,6 +85,19 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("pace: evaluations that nothing is known of yet have what a plan keeps for them") {
+  const double seconds = 120, begin = 3, each = 0.1;
+  const Index every = 500, done = 40;
+  Pace pace({.seconds = seconds, .eval_every = every}, 0, begin);
+  Index steps = 5000;
+  for (Index step = 1; step <= done; ++step) steps = pace.after(step, steps, begin + each * static_cast<double>(step));
+  // The last plan is from a fiftieth of the time after one of these steps or before: each gives about the same.
+  const double evaluation = Pace::most_for_evaluations * seconds / 10;
+  const double left = (1 - Pace::reserve) * seconds - begin - evaluation;
+  const double expected = left / (each + evaluation / static_cast<double>(every));
+  CHECK(static_cast<double>(steps) == doctest::Approx(expected).epsilon(2e-3));
+}
+
 TEST_CASE("pace: time that is left when all steps are done stays") {
   const Outcome outcome =
       simulated({.seconds = 120, .eval_every = 0, .most = 500}, {.step = [](double) { return 0.1; }}, 500);
