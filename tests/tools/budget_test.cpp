@@ -45,6 +45,63 @@ TEST_CASE("budget: what is given stays, and the rest follows") {
   CHECK(model["width"] == 16);
   // What to expect is said of runs that are long enough.
   CHECK(contains(corpus.must(train + "--budget 1e15flop --dry-run").err, " bits per byte"));
+  for (const auto& [context, length] : {std::pair(512, 128), std::pair(32, 32)}) {
+    const std::string say = corpus.must(train + concatenate("--budget 1e12flop --dry-run --context ", context)).err;
+    CHECK(contains(say, concatenate("sequence-length ", length, ",")));
+  }
+}
+
+TEST_CASE("budget: evaluations come as often as is asked for, or after each tenth") {
+  const SmallCorpus corpus;
+  const std::string command = train + "--budget 3e9flop --layers 1 --width 16 --heads 2 --batch-size 2 -o m.h5 ";
+  const auto evaluated = [&](const std::string& options) {
+    corpus.must(command + options + "--restart");
+    const json history = parse_json(corpus.must("inspect show --history --json m.h5").out)["history"];
+    std::vector<Index> steps;
+    for (std::size_t row = 0; row < history["step"].size(); ++row) {
+      if (history["valid_loss"][row].is_number()) steps.push_back(history["step"][row].get<Index>());
+    }
+    return steps;
+  };
+  const std::vector<Index> usual = evaluated("");
+  REQUIRE(usual.size() >= 10);
+  CHECK(usual[1] == 2 * usual[0]);
+  const std::vector<Index> asked = evaluated(concatenate("--eval-every ", usual[0] + 3, " "));
+  REQUIRE(asked.size() > 2);
+  CHECK(asked[0] == usual[0] + 3);
+  CHECK(asked[1] == 2 * asked[0]);
+  CHECK(asked.back() == usual.back());
+}
+
+TEST_CASE("budget: fine-tuning is as long as is usual, or as the budget lasts") {
+  const SmallCorpus corpus;
+  corpus.must("pretrain -q --train train.h5 --steps 5 -o model.h5 --layers 1 --width 16 --heads 2 --context 16");
+  std::string texts;
+  for (int i = 0; i < 40; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees\n" : "royal\tmy queen forgets\n";
+  write_file(corpus.path("texts.tsv"), texts);
+  const std::string tune = "finetune --threads 1 --precision f32 --from model.h5 ";
+  for (const std::string task :
+       {"--train texts.tsv ", "--train texts.tsv --epochs 2 ", "--task lm --train train.h5 "}) {
+    CAPTURE(task);
+    const auto plan = [&](const std::string& options) {
+      return parse_json(corpus.must(tune + task + "--dry-run --json " + options).out);
+    };
+    if (contains(task, "--epochs")) {
+      corpus.refused(tune + task + "--budget 1e9flop -o t.h5", 2, "--budget and --epochs both set");
+      continue;
+    }
+    const json usual = plan("");
+    const double steps = usual["steps"], each = usual["flops_per_step"];
+    CHECK(plan(concatenate("--budget ", 40 * steps * each, "flop"))["steps"] == steps);
+    const json half = plan(concatenate("--budget ", 0.5 * steps * each, "flop"));
+    CHECK(std::abs(half["steps"].get<double>() - 0.5 * steps) <= 1);
+    // What was chosen is trained, and the same command goes on with it.
+    const std::string command = tune + task + concatenate("--budget ", 9.5 * each, "flop -o t.h5 ");
+    REQUIRE(corpus.run(command + "--max-time 0.001s").status == 75);
+    corpus.must(command);
+    CHECK(contains(corpus.must(command).err, "is finished: this command made it, in 9 steps"));
+    corpus.must("rm t.h5");
+  }
 }
 
 TEST_CASE("budget: the same command goes on with what it chose, or is finished") {
@@ -106,6 +163,15 @@ TEST_CASE("budget: recurrent models, encoders and encoder-decoders") {
   check_plans(corpus, "--arch encoder-decoder --train pairs.h5");
   corpus.must("tokenize -q --train --model wordpiece --vocab-size 100 -o pieces.h5 train.txt");
   check_plans(corpus, "--arch encoder --train train.txt -t pieces.h5");
+}
+
+TEST_CASE("budget: files that are named like a best model of a run that may become longer are not overwritten") {
+  const SmallCorpus corpus;
+  corpus.must("echo mine > m.best-5000000.h5");
+  const std::string command = train + "--layers 1 --width 16 --heads 2 --batch-size 2 --eval-every 5 -o m.h5 ";
+  corpus.refused(command + "--budget 20s", 2, "m.best-5000000.h5: is named like a best model of this run, and is none");
+  corpus.must(command + "--budget 2e8flop");
+  CHECK(read_file(corpus.path("m.best-5000000.h5")) == "mine\n");
 }
 
 TEST_CASE("budget: errors") {

@@ -130,6 +130,22 @@ TEST_CASE("ensemble: three labels in an order that is not its own inverse") {
   }
 }
 
+TEST_CASE("ensemble: tags in an order that is not its own inverse") {
+  const Labelled corpus;
+  corpus.must("for i in {1..40}; do printf 'cat\\ta\nking\\tb\nsees\\tc\n\n'; done > three.conll");
+  corpus.must("cut -f 2 three.conll | tr abc bca | paste <(cut -f 1 three.conll) - | sed 's/^\\t$//' > turned.conll");
+  corpus.must(bag + "label --train three.conll -o a.h5 --steps 3 && " + bag +
+              "label --train turned.conll -o b.h5 --steps 9");
+  name_labels(corpus.path("b.h5"), {"c", "a", "b"});
+  write_file(corpus.path("words.txt"), "cat\nking\nsees\n\n");
+  // The second model, which is surer, has the same tags by its own names; together they say what each says.
+  for (const std::string models : {"a.h5", "b.h5", "a.h5,b.h5", "b.h5,a.h5"}) {
+    CAPTURE(models);
+    CHECK(corpus.must("classify " + models + " words.txt").out == "cat\ta\nking\tb\nsees\tc\n\n");
+    CHECK(corpus.evaluated("classify " + models + " three.conll")["accuracy"] == 1.0);
+  }
+}
+
 TEST_CASE("ensemble: it is compared with the best of its models") {
   const Labelled corpus;
   corpus.must("finetune -q --arch bag --task classify --train texts.tsv -o good.h5");

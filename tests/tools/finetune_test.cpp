@@ -141,6 +141,41 @@ TEST_CASE("finetune and classify: spans") {
   for (const json& answer : json_lines(corpus.must(ask + " --jsonl").out)) CHECK(answer["top"][0]["answer_start"] == 4);
 }
 
+TEST_CASE("finetune: of questions that all have answers, an evaluation while training takes the best answer, too") {
+  const Labelled corpus;
+  std::string lines;
+  // A word alone is the only answer to it, however probable a model finds that there is none.
+  for (const char* const word : {"cat", "dog", "king", "queen", "old", "sees", "forgets", "follows"}) {
+    lines += concatenate(R"({"question": "who sees", "context": ")", word, R"(", "answers": [{"text": ")", word,
+                         R"(", "answer_start": 0}]})", "\n");
+  }
+  write_file(corpus.path("words.jsonl"), lines);
+  for (const int seed : {1, 2, 3}) {
+    corpus.must(
+        "finetune -q --from model.h5 --task span --train words.jsonl --valid words.jsonl --steps 1 "
+        "--learning-rate 1e-9 --metric token_f1 --restart -o s.h5 --seed " +
+        std::to_string(seed));
+    const json history = parse_json(corpus.must("inspect --history --json s.h5").out)["history"];
+    const json judged = corpus.evaluated("classify s.h5 words.jsonl");
+    CHECK(history["valid_token_f1"].back().get<double>() == doctest::Approx(judged["token_f1"].get<double>()));
+  }
+}
+
+TEST_CASE("finetune: the dropout is the given one, 0 too, or what suits the task and the model") {
+  const Labelled corpus;
+  const auto dropout = [&](const std::string& options) {
+    corpus.must("finetune -q --from model.h5 --steps 1 --restart -o d.h5 " + options);
+    return parse_json(corpus.must("inspect --json d.h5").out)["config"]["dropout"].get<double>();
+  };
+  for (const auto& [task, usual] : {std::pair("--train texts.tsv ", 0.1), {"--task lm --train train.h5 ", 0.0}}) {
+    CAPTURE(task);
+    CHECK(dropout(task) == usual);
+    for (const char* const given : {"0", "0.05", "0.3"}) {
+      CHECK(dropout(std::string(task) + "--dropout " + given) == std::stod(given));
+    }
+  }
+}
+
 TEST_CASE("convert: a model that was fine-tuned for a task stays one") {
   const Labelled corpus;
   corpus.must("finetune --from model.h5 --task classify --train texts.tsv -o c.h5" + quick);

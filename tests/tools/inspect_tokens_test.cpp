@@ -46,6 +46,28 @@ json data_of(const std::string& page) {
 
 }  // namespace
 
+TEST_CASE("inspect diff: the first token that differs, near the beginning of a file and far from it") {
+  const SmallCorpus corpus;
+  corpus.must("tokenize -q --train --model byte -o bytes.h5 train.txt");
+  std::string text(200'000, 'a');
+  const auto write = [&](const std::string& name) {
+    write_file(corpus.path(name + ".txt"), text);
+    corpus.must("tokenize -q -t bytes.h5 -o " + name + ".h5 " + name + ".txt");
+  };
+  write("a");
+  for (const auto& [at, said] : {std::pair(3, "3"), {65'535, "65,535"}, {65'536, "65,536"}, {150'001, "150,001"}}) {
+    text[static_cast<std::size_t>(at)] = 'b';
+    write("b");
+    text[static_cast<std::size_t>(at)] = 'a';
+    const Outcome found = corpus.run("inspect diff a.h5 b.h5");
+    CHECK(found.status == 1);
+    CHECK(contains(found.out, concatenate("differ from token ", said, " on, counted from 0")));
+  }
+  text += "a";
+  write("b");
+  CHECK(parse_json(corpus.run("inspect diff --json a.h5 b.h5").out)["first_token"].get<long>() >= 200'000);
+}
+
 TEST_CASE("inspect tokens: bars between tokens, ids and offsets in bytes and characters as tokenize has them") {
   const SmallCorpus corpus;
   const std::string text = "the cat sees € a dög.";

@@ -75,7 +75,15 @@ TEST_CASE("learned optimizers: they train models, and a run goes on with the sam
   corpus.must(rule + "--steps 61 --learning-rate 0.01 -o rule.h5");
   corpus.refused(learned + "--steps 9 --resume kept.step-3.h5 -o no.h5", 1,
                  "rule.h5 has changed since its run began; give the same --optimizer");
-  corpus.must("mv rule.h5 other.h5");
+  // So it is of a run that goes on from its own checkpoint, and what another rule trained is not finished.
+  REQUIRE(corpus.run(learned + "--steps 9 -o own.h5 --max-time 0.001s").status == 75);
+  corpus.must("cp rule.h5 same.h5 && " + rule + "--steps 62 --learning-rate 0.01 -o rule.h5");
+  corpus.refused(learned + "--steps 9 -o own.h5", 1, "rule.h5 has changed since its run began; give the same");
+  corpus.must("mv same.h5 rule.h5 && " + learned + "--steps 9 -o own.h5 && cp rule.h5 same.h5");
+  corpus.must(rule + "--steps 62 --learning-rate 0.01 -o rule.h5");
+  CHECK(
+      contains(corpus.must(replaced(learned, "-q", "") + "--steps 9 -o own.h5").err, "the new model will replace it"));
+  corpus.must("mv same.h5 other.h5");
   corpus.refused(small + "--optimizer learned:file=other.h5 --steps 9 --resume kept.step-3.h5 -o no.h5", 1,
                  "its run reads rule.h5, and other.h5 is another file; give the same --optimizer");
   CHECK_FALSE(std::filesystem::exists(corpus.path("no.h5")));

@@ -169,6 +169,15 @@ TEST_CASE(
   CHECK(contains(corpus.must("pretrain --train train.h5 --threads 1 -o c.h5 --steps 35 --resume c.checkpoint.h5").err,
                  "c.h5: is finished"));
 
+  // A dry run foresees the steps that are left, of a run that goes on from its own checkpoint or from another one.
+  REQUIRE(corpus.run("pretrain" + rest + "--steps 30 -o dry.h5 --max-time 0.001s").status == 75);  // after one step
+  const auto foreseen = [&](const std::string& options) {
+    return parse_json(corpus.must("pretrain --dry-run --json " + options).out)["steps"].get<long>();
+  };
+  CHECK(foreseen("--threads 1 --train train.h5 --resume first.step-10.h5 --steps 40") == 30);
+  CHECK(foreseen(rest + "--steps 30 -o dry.h5") == 29);
+  CHECK(foreseen(rest + "--steps 30") == 30);
+
   corpus.refused(train + "--steps 40 -o new.h5 --resume whole.h5", 1, "whole.h5: is a finished model and holds no");
   corpus.refused(train + "--steps 40 -o new.h5 --resume none.h5", 1, "none.h5: cannot open");
   corpus.refused(train + "--steps 40 -o new.h5 --resume", 2, "--resume");
@@ -427,6 +436,45 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
     CHECK(in_a_row < 2);
   }
   corpus.refused(train + "--patience 2 -o m.h5", 2, "--patience has no effect without --valid");
+  // Steps that are logged between evaluations do not count.
+  corpus.must(again + "--patience 2 --log-every 1 --restart");
+  CHECK(corpus.step_of("m.h5") == stopped);
+}
+
+TEST_CASE("running: with other validation data, what was best before does not count, whatever is selected") {
+  const Runs corpus;
+  corpus.must("rev valid.txt > other.txt && tokenize -q -t tokenizer.h5 -o other.h5 other.txt");
+  const std::string command = "pretrain --threads 1 --train train.h5 --eval-every 5 --learning-rate 5e-3 ";
+  for (const std::string select : {"last", "best"}) {
+    CAPTURE(select);
+    corpus.must("rm -f a.* b.*");
+    corpus.must(command + "-q --valid train.h5 --steps 40 --keep 1 -o a.h5 --select " + select + tiny_shape);
+    const std::string resumed =
+        corpus.must(command + "--valid other.h5 --resume a.step-40.h5 --steps 45 -o b.h5 --select " + select).err;
+    CHECK(contains(resumed, (select == "best" ? "it holds the model of step 45" : "the best was step 45")));
+    const auto losses = corpus.history("b.h5")["valid_loss"];
+    CHECK(losses.back().get<double>() > losses[losses.size() - 2].get<double>());
+  }
+}
+
+TEST_CASE("running: a loss that is no lower than that of token frequencies is reported once, when it is due") {
+  const Runs corpus;
+  const std::string command =
+      "pretrain --threads 1 --train train.h5 --layers 1 --width 8 --heads 1 --context 4 --batch-size 1 --log-every 50 "
+      "--checkpoint-every never --schedule constant --warmup 0 --restart -o m.h5 ";
+  const auto warned = [&](Index steps, const std::string& rate) {
+    const std::string said = corpus.must(command + concatenate("--steps ", steps, " --learning-rate ", rate)).err;
+    const std::string begin = "warning: after ", end = " steps the loss, ";
+    const std::size_t at = said.find(begin), last = said.find(end);
+    if (at == std::string::npos || last == std::string::npos) return Index{0};
+    CHECK(said.find(begin, at + 1) == std::string::npos);
+    return Index{std::stol(said.substr(at + begin.size(), last - at - begin.size()))};
+  };
+  CHECK(warned(150, "1e-9") == 0);
+  CHECK(warned(300, "1e-9") == 300);
+  CHECK(warned(900, "1e-9") == 500);
+  CHECK(warned(6000, "1e-9") == 600);
+  CHECK(warned(2000, "1e-2") == 0);
 }
 
 TEST_CASE("running: a divergence names the operation, the step, the rate, the documents and the last checkpoint") {

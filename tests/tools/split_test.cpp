@@ -77,6 +77,22 @@ TEST_CASE("split: parts of the shares, with the same classes, the header and the
   CHECK(corpus.leftovers() == 0);
 }
 
+TEST_CASE("split: a last row without a line end gets one, and the parts have all rows, in their order") {
+  const SmallCorpus corpus;
+  std::string rows;
+  for (int i = 0; i < 60; ++i) rows += (i % 3 == 0 ? "a\ttext " : "b\ttext ") + std::to_string(i) + "\n";
+  write_file(corpus.path("whole.tsv"), rows);
+  write_file(corpus.path("cut.tsv"), rows.substr(0, rows.size() - 1));
+  for (int seed = 1; seed <= 3; ++seed) {  // so that the last row is in more than one part
+    const std::string options = " --split 60,20,20 --seed " + std::to_string(seed) + " -o ";
+    corpus.must("convert -q whole.tsv" + options + "whole" + std::to_string(seed));
+    corpus.must("convert -q cut.tsv" + options + "cut" + std::to_string(seed));
+    const std::string parts = joined(corpus, "cut" + std::to_string(seed), ".tsv");
+    CHECK(parts == joined(corpus, "whole" + std::to_string(seed), ".tsv"));
+    CHECK(count(parts, "\n") == 63);
+  }
+}
+
 TEST_CASE("split: every part has every class, and a part without a share has no file") {
   const SmallCorpus corpus;
   std::string lines;

@@ -139,4 +139,13 @@ TEST_CASE("grouped parts: copies together, each label where it can be in every p
   const std::vector<Index> halves = grouped_parts(sizes, std::vector<Index>{1, 1}, 1);
   for (std::size_t i = 0; i < sizes.size(); ++i) balance += halves[i] == 0 ? sizes[i].size : -sizes[i].size;
   CHECK(std::abs(balance) <= 40);
+  // A label with many copies of a text in one part costs the other labels no more than a unit.
+  std::vector<Unit> uneven;
+  for (const std::uint64_t key : {1, 2, 3}) uneven.push_back({.key = key, .label = 0, .size = key == 1 ? 5000 : 1});
+  for (Index i = 0; i < 200; ++i) uneven.push_back({.key = static_cast<std::uint64_t>(100'000 + i * 7919), .label = 1});
+  const std::vector<Index> dealt_after = grouped_parts(uneven, std::vector<Index>{8, 1, 1}, 1);
+  for (const auto& [part, expected] : {std::pair(0, 160), {1, 20}, {2, 20}}) {
+    const auto count = std::count(dealt_after.end() - 200, dealt_after.end(), part);
+    CHECK(std::abs(count - expected) <= 4);
+  }
 }

@@ -100,6 +100,16 @@ TEST_CASE("noisy pairs: special tokens and white space at the end of a document 
   std::vector<TokenId> expected = count_from(0, 5);
   for (TokenId id = 8; id < 19; ++id) expected.push_back(id);
   CHECK(pairs_of(one, 30).target(0) == expected);
+  // White space where a document goes on is text.
+  std::vector<TokenId> blanks = count_from(0, 20);
+  blanks[8] = 800, blanks[9] = 801, blanks[10] = 802, blanks[19] = 800;
+  const TokensInMemory whole(blanks, 1000);
+  NoiseVocabulary without_end = vocabulary;
+  without_end.ends_documents = false;
+  const NoisyPairs halves({.tokens = whole, .most = 10}, without_end, infilling, 1);
+  REQUIRE(halves.size() == 2);
+  CHECK(halves.target(0) == std::vector<TokenId>(blanks.begin(), blanks.begin() + 10));
+  CHECK(halves.target(1) == std::vector<TokenId>(blanks.begin() + 10, blanks.begin() + 19));
 }
 
 TEST_CASE("noisy pairs: the noise is a function of seed, epoch and pair; other epochs have other noise") {

@@ -130,6 +130,9 @@ TEST_CASE("group: sums, decisions, broadcasts and gathered values with 1 to 4 ra
       CHECK(text == "from the first");
       std::vector<double> values(group.rank() == ranks - 1 ? 3 : 0, 0.5);
       group.broadcast(values, ranks - 1);
+      std::string of_last = "of rank " + std::to_string(group.rank());
+      group.broadcast(of_last, ranks - 1);
+      CHECK(of_last == "of rank " + std::to_string(ranks - 1));
       CHECK(values == std::vector<double>(3, 0.5));
 
       const auto all = group.gather(std::vector<Index>(static_cast<std::size_t>(rank), rank));  // of unequal lengths

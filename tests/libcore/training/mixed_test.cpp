@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <set>
 
 #include "libcore/training/causal.hpp"
 #include "short_training.hpp"
@@ -127,6 +128,35 @@ TEST_CASE("mixed: it learns both, with the same result however a step is cut, an
     if (together.empty()) together = weights_of(*one.model);
     CHECK(largest_difference(weights_of(*one.model), together) < 2e-6);
   }
+}
+
+TEST_CASE("mixed: an evaluation masks the same tokens however its windows are cut into batches, others in each") {
+  const auto text = text_to_mix(400, 3);
+  const auto model = models::make_model(tiny_mixed(), 5);
+  const auto& role = *model->as<models::MixedPredictor>();
+  const data::MaskVocabulary vocabulary(mixed_vocab);
+  const auto evaluated = [&](Index batch_size) { return evaluate(role, text, vocabulary, {.batch_size = batch_size}); };
+  const MixedEvaluation whole = evaluated(64);
+  for (const Index batch_size : {1, 3, 8}) {
+    CAPTURE(batch_size);
+    const MixedEvaluation cut = evaluated(batch_size);
+    CHECK(cut.tokens == whole.tokens);
+    CHECK(cut.masked.tokens == whole.masked.tokens);
+    CHECK(cut.nats == doctest::Approx(whole.nats));
+    CHECK(cut.masked.nats == doctest::Approx(whole.masked.nats).epsilon(1e-5));
+  }
+  // Windows of the same tokens, each masked in its own way.
+  const data::TokensInMemory same(std::vector<TokenId>(10 * mixed_time + 1, 2), mixed_vocab);
+  std::set<std::vector<Index>> masks;
+  data::for_each_evaluation_batch(same, {.time = mixed_time, .batch = 4}, [&](const data::TokenBatch& windows) {
+    for (Index i = 0; i < windows.batch; ++i) {
+      const data::TokenBatch one{1, mixed_time, std::vector<TokenId>(mixed_time, 2), {}};
+      masks.insert(data::masked_copy(one, vocabulary, {.probability = 0.3}, 0, std::ssize(masks)).rows);
+    }
+    const data::MaskedBatch all = data::masked_copy(windows, vocabulary, {.probability = 0.3}, 0, 0);
+    for (const Index row : all.rows) CHECK(row % windows.time != 0);
+  });
+  CHECK(masks.size() >= 8);
 }
 
 TEST_CASE("mixed: stopped at any step and resumed, it ends with the same bits") {

@@ -500,6 +500,40 @@ TEST_CASE("parameters: what is stored as one is frozen as one") {
   CHECK_THROWS_AS(Scope(parameters, "x").stacked({"q", "k"}, {2, 2}, Initializer::ones(), Decay::yes), UsageError);
 }
 
+TEST_CASE("learned: steps and decay have the rates of parameters and of embeddings") {
+  const std::shared_ptr<models::Model> model = models::make_model(models::ModelConfig::from("lstm-rule:width=5"), 3);
+  const auto& rule = *model->as<models::UpdateRule>();
+  const auto own_rate = [](std::string_view name) { return name.ends_with("up/weight") ? 0.25 : 0.5; };
+  for (const bool embeddings_decay : {false, true}) {
+    Parameters parameters(ParameterSource(1).trained_at(own_rate));
+    const Scope scope(parameters, "");
+    scope.parameter("decoder/embedding/token/weight", {4, 3}, Initializer::ones(), Decay::yes);
+    scope.parameter("decoder/0/up/weight", {3, 2}, Initializer::ones(), Decay::yes);
+    scope.parameter("decoder/0/up/bias", {5}, Initializer::ones(), Decay::no);
+    OptimizerChoice choice = OptimizerChoice::from(
+        concatenate("learned:weight-decay=0.3,embedding-rate=3,embedding-decay=", embeddings_decay ? "true" : "false"));
+    choice->use(model);
+    const auto optimizer = choice->make(parameters);
+    parameters.allocate_gradients();
+    for (const Parameter& parameter : parameters.all()) parameter.variable.gradient()->target().tensor.fill(Real(0.01));
+    optimizer->update({.step = 0, .learning_rate = 0.4, .loss = 2});
+    for (const Parameter& parameter : parameters.all()) {
+      CAPTURE(parameter.name);
+      const Index count = parameter.size();
+      const bool embeds = parameter.name.find("/embedding/") != parameter.name.npos;
+      const double rate = 0.4 * own_rate(parameter.name) * (embeds ? 3 : 1);
+      const bool decays = parameter.name.ends_with("up/weight") || (embeds && embeddings_decay);
+      models::UpdateRule::State state = rule.start(count);
+      const std::vector<Index> parts{count};
+      const Tensor change = rule.step({Tensor({count}, Real(0.01)), Tensor({count}, Real(2)), 0, parts}, state).value();
+      for (Index i = 0; i < count; ++i) {
+        const double expected = 1 - (decays ? rate * 0.3 : 0) + rate * static_cast<double>(change[i]);
+        CHECK(parameter.value()[i] == doctest::Approx(expected).epsilon(1e-6));
+      }
+    }
+  }
+}
+
 TEST_CASE("learned: a large parameter is computed in parts, with the steps that a model takes for all of it") {
   constexpr Index count = 9000;  // more than two parts, the last one smaller
   for (const std::string text :

@@ -222,6 +222,43 @@ TEST_CASE("ranks: gradients of all elements, of rows and of none add up to the s
   }
 }
 
+TEST_CASE("ranks: gradients of more numbers than are exchanged at once have the sum of all, each in its place") {
+  constexpr Index size = most_in_round + 37, leaves = 4;
+  const auto number = [](Index leaf, Index i) { return static_cast<Real>((i * 7 + leaf * 13) % 101); };
+  for (const int ranks : {1, 2, 4}) {
+    CAPTURE(ranks);
+    std::vector<Index> wrong(static_cast<std::size_t>(ranks), -1);
+    parallel::on_ranks(ranks, [&](const parallel::Group& group) {
+      const OnThreads scope(1);
+      Parameters parameters{ParameterSource(1)};
+      const Variable large = Scope(parameters, "").parameter("large", {size}, Initializer::zeros(), Decay::no);
+      const Variable small = Scope(parameters, "").parameter("small", {3}, Initializer::zeros(), Decay::no);
+      const Owners owners(parameters, group);
+      GradientTree tree(owners.trained(), leaves, group);
+      GradientExchange exchange(parameters, owners, tree, group);
+      tree.start();
+      for (Index leaf = tree.own().begin; leaf < tree.own().end; ++leaf) {
+        const Tensor of_large = large.gradient()->target().tensor, of_small = small.gradient()->target().tensor;
+        for (Index i = 0; i < size; ++i) of_large[i] = number(leaf, i);
+        for (Index i = 0; i < 3; ++i) of_small[i] = number(leaf, i + 5);
+        tree.add(leaf);
+      }
+      exchange.finish();
+      const auto sum = [&](Index i) {
+        Real all = 0;
+        for (Index leaf = 0; leaf < leaves; ++leaf) all += number(leaf, i);
+        return all;
+      };
+      const Tensor of_large = parameters.all()[0].gradient(), of_small = parameters.all()[1].gradient();
+      Index count = 0;
+      for (Index i = 0; owners.updates(owners.trained()[0]) && i < size; ++i) count += of_large[i] == sum(i) ? 0 : 1;
+      for (Index i = 0; owners.updates(owners.trained()[1]) && i < 3; ++i) count += of_small[i] == sum(i + 5) ? 0 : 1;
+      wrong[static_cast<std::size_t>(group.rank())] = count;
+    });
+    CHECK(wrong == std::vector<Index>(static_cast<std::size_t>(ranks), 0));
+  }
+}
+
 TEST_CASE("ranks: a run that one rank stops is resumed by another number of them, to the same bits") {
   for (const std::size_t which : {std::size_t{0}, std::size_t{2}, cases().size() - 1}) {
     const Case& of = cases()[which];
