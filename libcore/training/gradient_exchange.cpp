@@ -1,6 +1,7 @@
 #include "libcore/training/gradient_exchange.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "libcore/nn/parts.hpp"
 #include "libcore/tensor/profile.hpp"

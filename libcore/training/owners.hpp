@@ -6,6 +6,7 @@
 // (stage 1).
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "libcore/autograd/parameters.hpp"

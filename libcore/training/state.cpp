@@ -1,7 +1,7 @@
 #include "libcore/training/state.hpp"
 
-#include <array>
 #include <set>
+#include <span>
 
 #include "libcore/base/strings.hpp"
 
