@@ -47,7 +47,7 @@ class MpiPending final : public Pending {
   void wait() override {
     const int missing = functions_.wait(pending_, seconds_);
     check<Error>(
-        missing < 0, "rank ", missing, " has sent and received nothing for ", seconds_,
+        missing < 0, "rank ", missing, " has not answered for ", seconds_,
         " seconds: it may have stalled, or be lost; HEDDLE_STALL_TIMEOUT in the environment says how long ranks wait");
   }
 

@@ -58,24 +58,35 @@ bool is_done(void* pending) {
   return done != 0;
 }
 
-// Others may need the processor, so it is given up between looks, after a while for longer.
+// The rank of the first message that is not done, or -1. As long as one is not, MPI_Testall leaves all as they are.
+int first_open(Exchange& exchange) {
+  for (std::size_t i = 0; i < exchange.requests.size(); ++i) {
+    int done = 1;
+    if (exchange.requests[i] != MPI_REQUEST_NULL) MPI_Test(&exchange.requests[i], &done, MPI_STATUS_IGNORE);
+    if (done == 0) return exchange.ranks[i];
+  }
+  return -1;
+}
+
+// Others may need the processor, so it is given up between looks, after a while for longer. Time in which this process
+// was stopped, with its job perhaps, does not count.
 int wait(void* pending, double seconds) {
   using Clock = std::chrono::steady_clock;
   constexpr int in_haste = 2000;
   constexpr std::chrono::microseconds pause{50};
-  const auto start = Clock::now();
+  constexpr double longest_gap = 1;
+  double waited = 0;
+  auto last = Clock::now();
   for (int looks = 0; !is_done(pending); ++looks) {
     if (looks < in_haste) {
       std::this_thread::yield();
       continue;
     }
     std::this_thread::sleep_for(pause);
-    const std::chrono::duration<double> passed = Clock::now() - start;
-    if (seconds == 0 || passed.count() < seconds) continue;
-    const auto& [requests, ranks] = *static_cast<Exchange*>(pending);
-    const auto missing =
-        std::find_if(requests.begin(), requests.end(), [](MPI_Request of) { return of != MPI_REQUEST_NULL; });
-    return ranks[static_cast<std::size_t>(missing - requests.begin())];
+    const auto now = Clock::now();
+    waited += std::min(longest_gap, std::chrono::duration<double>(now - last).count());
+    last = now;
+    if (seconds > 0 && waited >= seconds) return first_open(*static_cast<Exchange*>(pending));
   }
   return -1;
 }

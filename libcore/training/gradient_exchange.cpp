@@ -14,10 +14,6 @@ namespace {
 // Gradients of fewer numbers go together: a message of few numbers takes as long as one of thousands.
 constexpr Index least_alone = 1 << 16;
 
-bool has_embedding(const Trained& of) {
-  return std::ranges::any_of(of.parameters, [](const Parameter* parameter) { return is_embedding(*parameter); });
-}
-
 }  // namespace
 
 GradientExchange::GradientExchange(const Parameters& parameters, const Owners& owners, GradientTree& tree,
@@ -27,7 +23,7 @@ GradientExchange::GradientExchange(const Parameters& parameters, const Owners& o
   std::vector<std::size_t> early;  // in the order in which a backward pass completes them, about
   for (std::size_t i = owners.trained().size(); i-- > 0;) {
     numbers_[owners.trained()[i].gradient] = i;
-    (has_embedding(owners.trained()[i]) ? late_ : early).push_back(i);
+    (has_table(owners.trained()[i]) ? late_ : early).push_back(i);
   }
   rounds_ = rounds_of(early);
 }
@@ -35,21 +31,21 @@ GradientExchange::GradientExchange(const Parameters& parameters, const Owners& o
 // A chunk of small gradients comes as late as the last of them.
 std::vector<GradientExchange::Round> GradientExchange::rounds_of(const std::vector<std::size_t>& gradients) const {
   const auto ranks = static_cast<std::size_t>(group_.size());
-  const Index most = std::max(least_alone, most_in_round / group_.size());
+  const Index most = std::max<Index>(1, most_in_round / group_.size()), least = std::min(least_alone, most);
   std::vector<std::vector<Chunk>> chunks(ranks);
   std::vector<Chunk> small(ranks);
   for (const std::size_t i : gradients) {
     const Trained& of = owners_.trained()[i];
     const auto owner = static_cast<std::size_t>(of.owner);
     const Index size = of.size();
-    for (Index begin = 0; size >= least_alone && begin < size; begin += most) {
+    for (Index begin = 0; size >= least && begin < size; begin += most) {
       const Index count = std::min(most, size - begin);
       chunks[owner].push_back({{{i, begin, count}}, count});
     }
-    if (size >= least_alone) continue;
+    if (size >= least) continue;
     small[owner].pieces.push_back({i, 0, size});
     small[owner].count += size;
-    if (small[owner].count >= least_alone) chunks[owner].push_back(std::exchange(small[owner], {}));
+    if (small[owner].count >= least) chunks[owner].push_back(std::exchange(small[owner], {}));
   }
   std::vector<Round> rounds;
   for (std::size_t rank = 0; rank < ranks; ++rank) {

@@ -29,7 +29,8 @@ class GradientExchange {
   GradientExchange(const Parameters& parameters, const Owners& owners, GradientTree& tree,
                    const parallel::Group& group);
 
-  // Before the rank's last micro-batch is recorded: what its backward pass completes is sent.
+  // Before the rank's last micro-batch is recorded: what its backward pass completes is sent. A pass that throws must
+  // end the run on all ranks.
   void watch(Recording& recording);
   // After the tree has the last micro-batch: this rank has the sums over all micro-batches of the gradients of what it
   // updates; what the others of its parameters have is of no use.

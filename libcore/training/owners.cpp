@@ -22,9 +22,10 @@ std::vector<Trained> trained_of(const Parameters& parameters) {
   return all;
 }
 
+// Whose gradient has few rows unless it is the output's, too.
 bool is_looked_up(const Trained& of) {
-  return std::ranges::all_of(
-      of.parameters, [](const Parameter* parameter) { return is_embedding(*parameter) && !parameter->is_output; });
+  return has_table(of) &&
+         std::ranges::none_of(of.parameters, [](const Parameter* parameter) { return parameter->is_output; });
 }
 
 void assign_owners(std::vector<Trained>& all, int ranks) {
@@ -42,6 +43,13 @@ void assign_owners(std::vector<Trained>& all, int ranks) {
 }
 
 }  // namespace
+
+// Distances are looked up by graph transformers.
+bool has_table(const Trained& of) {
+  return std::ranges::any_of(of.parameters, [](const Parameter* parameter) {
+    return is_embedding(*parameter) || parameter->name.find("/distance/") != std::string::npos;
+  });
+}
 
 Index Trained::size() const {
   Index size = 0;

@@ -49,6 +49,9 @@ class Owners {
   Parameters own_;
 };
 
+// Whether one is a table that models look rows up in, so that its gradient may have few rows.
+bool has_table(const Trained& of);
+
 // The owner of each of these sizes: from the largest on, the rank that has least.
 std::vector<int> balanced(const std::vector<Index>& sizes, int ranks);
 

@@ -97,7 +97,7 @@ class Trainer {
   // Of the optimizer, for all ranks: Optimizer::note(), warning().
   std::string note() const { return optimizer_->note(); }
   std::string warning() const;
-  // The state of the optimizer, the average and the objective, between runs: of what this rank updates.
+  // The state of the optimizer, for what this rank updates, and that of the average and the objective, between runs.
   std::vector<StateTensor> tensors() const;
   // To be called on all ranks: calls save() on the first, with the tensors of all ranks.
   void show_tensors(const std::function<void(const std::vector<StateSource>&)>& save) const;

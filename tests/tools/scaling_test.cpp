@@ -104,6 +104,10 @@ TEST_CASE("scaling: what of an exchange a step waits for") {
   CHECK(step_time(step, {2, 1}, slower).seconds == Approx(0.6 + 0.02 + 0.51 + 0.33));
   // The backward pass hides all but the last of ten pieces of 6 ms.
   CHECK(step_time(step, {2, 1}, slow).exposed == Approx(0.06 + 0.006));
+  // Unless a third of them is of embeddings: 0.054 s less a third are hidden.
+  step.late = 1.0 / 3;
+  CHECK(step_time(step, {2, 1}, slow).exposed == Approx(0.12 - 0.036));
+  step.late = 0;
   CHECK(step_time(step, {1, 1}, slow).exchange == 0);
   CHECK(step_time(step, {1, 1}, slow).efficiency == Approx(1));
 }

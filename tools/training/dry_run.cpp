@@ -101,6 +101,16 @@ double state_of_largest_rank(const Parameters& parameters, const std::vector<tra
   return everywhere + *std::ranges::max_element(held);
 }
 
+// Of the numbers that are trained.
+double part_of_tables(const Parameters& parameters) {
+  double tables = 0;
+  const training::Owners owners(parameters, parallel::alone());
+  for (const training::Trained& of : owners.trained()) {
+    if (training::has_table(of)) tables += static_cast<double>(of.size());
+  }
+  return tables / static_cast<double>(parameters.trained_count());
+}
+
 // Simulates steps, without allocating memory. Returns the number of steps between evaluations.
 Index simulate(const DryRun& run, Estimate& result) {
   const Simulation simulation;
@@ -128,7 +138,9 @@ Index simulate(const DryRun& run, Estimate& result) {
   const Index sums = parallel::most_waiting(run.config.training.accumulate);
   memory.waiting = std::min(static_cast<double>(sums) * memory.gradients, memory.activations);
   memory.activations -= memory.waiting;
+  result.optimizer_bytes = memory.optimizer;
   if (run.ranks.is_given()) {
+    result.late_part = part_of_tables(begun.parameters());
     memory.optimizer = state_of_largest_rank(begun.parameters(), begun.trainer.tensors(), run.ranks.ranks);
   }
   return begun.trainer.evaluation_interval();
@@ -155,13 +167,14 @@ void add_ranks(const DryRun& run, Estimate& result) {
   MemoryEstimate& memory = result.memory;
   const double under_way = static_cast<double>(sizeof(Real)) * training::most_in_round * training::most_under_way;
   memory.waiting += static_cast<double>(held.waiting - parallel::most_waiting(own)) * memory.gradients;
-  if (run.ranks.ranks > 1) memory.waiting += std::min(under_way, memory.gradients);
+  if (run.ranks.ranks > 1) memory.waiting += static_cast<double>(held.nodes) * std::min(under_way, memory.gradients);
   result.scaling = scaling_estimate(run.ranks,
                                     {.micro_batches = own,
                                      .seconds = result.seconds_per_step,
                                      .gradient_bytes = memory.gradients,
                                      .memory_rate = measure_memory_rate(),
-                                     .nodes_held = held.nodes},
+                                     .nodes_held = held.nodes,
+                                     .late = result.late_part},
                                     run.network);
   result.seconds_per_step = result.scaling.time.seconds;
 }
@@ -196,7 +209,7 @@ void add_disk(const DryRun& run, Estimate& result) {
   constexpr double files_own_part = 64 << 10;  // configuration, tokenizer, history
   const MemoryEstimate& memory = result.memory;
   const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
-  result.checkpoint_bytes = weights + memory.optimizer + memory.average + result.objective_bytes;
+  result.checkpoint_bytes = weights + result.optimizer_bytes + memory.average + result.objective_bytes;
   // The previous checkpoint stays until the next one is written.
   const Index kept = run.control.keep, best = run.keeps_best ? 2 + kept : 0;
   result.disk_bytes = static_cast<double>(2 + kept) * result.checkpoint_bytes + static_cast<double>(best) * weights;

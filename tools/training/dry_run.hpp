@@ -44,6 +44,8 @@ struct Estimate {
   Index parameters = 0;
   double memory_bytes = 0;
   MemoryEstimate memory;
+  double late_part = 0;        // of the gradients: RankStep
+  double optimizer_bytes = 0;  // in checkpoints: of all ranks, where they are planned
   double flops_per_step = 0;
   double seconds_per_step = 0, seconds_per_evaluation = 0;
   bool measured = false;

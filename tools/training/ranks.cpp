@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <iostream>
 #include <thread>
 
 #include "libcore/parallel/connect.hpp"
@@ -69,7 +70,12 @@ Ranks::Ranks(cli::Arguments& arguments) : exceptions_(std::uncaught_exceptions()
 Ranks::~Ranks() {
   if (std::uncaught_exceptions() > exceptions_) return;
   cli::at_exception({});
-  group_->leave();
+  try {
+    group_->leave();
+  } catch (const Error& error) {
+    std::cerr << "rank " << group_->rank() << ": " << error.what() << "\n";
+    group_->abort(error.exit_status());
+  }
 }
 
 }  // namespace heddle

@@ -39,6 +39,7 @@ ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, co
   of_rank.micro_batch = (step.seconds - of_rank.update) / static_cast<double>(step.micro_batches);
   of_rank.gradient_bytes = step.gradient_bytes;
   of_rank.factor = static_cast<double>(step.nodes_held);
+  of_rank.late = step.late;
   ScalingEstimate result;
   result.ranks = plan.ranks;
   result.nodes = plan.nodes();
@@ -52,7 +53,7 @@ ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, co
 }
 
 std::string how_ranks_exchange() {
-  return "gradients during the last backward pass, and weights after the update";
+  return "gradients in the last backward pass, those of embeddings and weights after it";
 }
 
 }  // namespace heddle

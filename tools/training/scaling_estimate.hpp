@@ -42,12 +42,13 @@ struct AloneStep {
   double seconds = 0, gradient_bytes = 0;
   double memory_rate = 1;  // of measure_memory_rate()
   Index nodes_held = 1;    // HeldSums
+  double late = 0;         // the part of the gradients that are of embeddings
 };
 
 // `measured` is what the ranks of the dry run found, where there are several; settings of the plan go before it.
 ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, const std::optional<Network>& measured);
 
-// "gradients during the last backward pass, and weights after the update": what runs exchange.
+// "gradients in the last backward pass, ...": what runs exchange, and when.
 std::string how_ranks_exchange();
 
 }  // namespace heddle

@@ -58,6 +58,7 @@ struct RankStep {
   // Whether each rank updates its part alone (ZeRO-1, Rajbhandari et al. 2020). Then the second half of an exchange has
   // weights in place of gradients, and follows the update.
   bool divides_state = false;
+  double late = 0;  // the part of the gradients that follows the backward pass in any case
 };
 
 struct StepTime {

@@ -237,7 +237,10 @@ std::string TrainingSession::what_is_saved() const {
 }
 
 void TrainingSession::save_last(const SaveModel& save) {
-  if (is_finished() && options_.control.keep == 0) return;  // the output is written instead
+  // As the first rank has it, whose history lacks what it could not write.
+  std::vector<char> finished{static_cast<char>(is_finished())};
+  group_.broadcast(finished);
+  if (finished.front() != 0 && options_.control.keep == 0) return;  // the output is written instead
   save_checkpoint(save);
 }
 
