@@ -4,7 +4,7 @@
 //   W -= r (sqrt(max(1, out / in)) X + decay W).
 // The steps of Newton and Schulz bring all singular values of X near 1, so that a step moves every direction alike. Of
 // a tall matrix X^T X stands for X X^T, on the other side. Embeddings, norms, biases and heads are updated by AdamW, at
-// a fraction of the rate, and embeddings at three times that of the rest.
+// a fraction of the rate.
 //
 // Source: Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks" (kellerjordan.github.io).
 #include <cmath>
@@ -186,7 +186,6 @@ struct MuonSettings final : AdamSettings {
   MuonSettings() {
     beta2 = 0.95;
     weight_decay = 0.1;
-    embedding_rate = 3;  // examples/recipes/LOG.md
   }
 
   double usual_rate(double) const override { return 0.02; }

@@ -125,7 +125,8 @@ TEST_CASE(
 TEST_CASE(
     "by hand: label smoothing of masked training is linear in p, and adds at least the entropy of the vocabulary") {
   const EncoderCorpus corpus;
-  corpus.must("pretrain -q --train train.h5 -o encoder.h5 --steps 40 --learning-rate 5e-3" + tiny_encoder);
+  corpus.must("pretrain -q --train train.h5 -o encoder.h5 --steps 40 --optimizer adamw --learning-rate 5e-3" +
+              tiny_encoder);
   const Index vocabulary =
       parse_json(corpus.must("inspect encoder.h5 --json").out)["config"]["vocab_size"].get<Index>();
   std::vector<double> losses;  // of the same masks, for p = 0, 0.25, 0.5
