@@ -282,7 +282,7 @@ struct Everything : Labelled {
     }
     write_file(path("questions.json"), json{{"data", {{{"title", ""}, {"paragraphs", paragraphs}}}}}.dump());
     must("tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt");
-    must("pretrain -q -t pieces.h5 --train train.txt -o encoder.h5 --steps 2" + tiny_encoder);
+    must("pretrain -q -t pieces.h5 --train train.txt -o encoder.h5 --steps 2 --optimizer adamw" + tiny_encoder);
   }
 };
 

@@ -97,7 +97,7 @@ TEST_CASE("pretrain: static masking selects the same tokens in each epoch, whole
   corpus.must("tokenize -q -t vocab.txt -o words.h5 words.txt");
   const std::string learning =
       "--train words.h5 --arch encoder --layers 1 --width 32 --heads 2 --context 16 --steps 400 --batch-size 16 "
-      "--learning-rate 5e-3 --objective masked:probability=0.2";
+      "--optimizer adamw --learning-rate 5e-3 --objective masked:probability=0.2";
   CHECK(losses(learning).back() < 1);
   CHECK(losses(learning + ",whole-words=true").back() > 1.8);
 }
