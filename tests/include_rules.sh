@@ -22,8 +22,8 @@ declare -A sees_of_libcore=(
   [data]="base tensor text"
   [metrics]="base text"
   [training]="base tensor autograd ops attention nn heads models text data metrics parallel"
-  [decoding]="base tensor autograd ops attention nn heads models text data"
-  [analysis]="base tensor autograd ops attention positions nn heads models text data training decoding"
+  [decoding]="base tensor autograd ops attention nn heads models text data parallel"
+  [analysis]="base tensor autograd ops attention positions nn heads models text data training decoding parallel"
 )
 # What each folder of formats may include of formats.
 declare -A sees_of_formats=(

@@ -12,6 +12,8 @@ namespace heddle::analysis {
 
 namespace {
 
+using States = std::vector<Real>;  // of a text, [rows, width]
+
 // The mean over the layers: [batch, time, width].
 Tensor states_of(const models::ContextualVectors& model, const models::Sequences& sequences,
                  const std::set<Index>& layers) {
@@ -84,21 +86,26 @@ TextToEmbed text_to_embed(const models::ContextualVectors& model, const text::To
 std::vector<Tensor> embed(const models::ContextualVectors& model, std::span<const TextToEmbed> texts,
                           const EmbedOptions& options) {
   const std::set<Index> layers = chosen_layers(options.layers, 0, model.layers());
-  std::vector<Tensor> results(texts.size());
   std::vector<Index> lengths;
   for (const TextToEmbed& text : texts) lengths.push_back(static_cast<Index>(text.ids.size()));
-  decoding::for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
+  const auto body = [&](std::span<const std::size_t> numbers, std::vector<States>& results) {
     std::vector<models::TokenList> lists;
     for (const std::size_t number : numbers) lists.emplace_back(texts[number].ids);
     const Tensor states = states_of(model, models::padded(lists), layers);
     Index row = 0;
     for (const std::size_t number : numbers) {
-      const Tensor& part = results[number] = part_of(states, row++, texts[number]);
+      const Tensor part = part_of(states, row++, texts[number]);
       check<NumericError>(are_finite(part.data(), part.size()),
                           "the model's hidden states are not finite: its weights are damaged or diverged");
+      results[number].assign(part.data(), part.data() + part.size());
     }
     return true;
-  });
+  };
+  std::vector<Tensor> results;
+  for (const States& of_text : decoding::results_of_length_batches<States>(lengths, options.batch_tokens, body)) {
+    results.emplace_back(Shape{std::ssize(of_text) / model.width(), model.width()});
+    std::ranges::copy(of_text, results.back().data());
+  }
   return results;
 }
 

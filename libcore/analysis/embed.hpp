@@ -40,7 +40,7 @@ struct EmbedOptions {
 };
 
 // For each text, in order, its states [positions, width], or the means [wanted, width]. Texts of similar length share a
-// batch.
+// batch; ranks divide the batches (parallel::Divided).
 // Throws UsageError for a layer that the model does not have, and NumericError for states that are not finite.
 std::vector<Tensor> embed(const models::ContextualVectors& model, std::span<const TextToEmbed> texts,
                           const EmbedOptions& options);

@@ -44,7 +44,7 @@ std::vector<std::vector<LikelyToken>> fill_batch(const models::MaskedPredictor& 
 std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::MaskedPredictor& model,
                                                               std::span<const data::TaskExample> sequences,
                                                               const LikelyOptions& options) {
-  std::vector<std::vector<std::vector<LikelyToken>>> filled(sequences.size());
+  using Filled = std::vector<std::vector<LikelyToken>>;
   std::vector<std::size_t> with_masks;
   std::vector<Index> lengths;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
@@ -52,18 +52,21 @@ std::vector<std::vector<std::vector<LikelyToken>>> fill_masks(const models::Mask
     with_masks.push_back(i);
     lengths.push_back(static_cast<Index>(sequences[i].sequence.ids.size()));
   }
-  for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
+  const auto body = [&](std::span<const std::size_t> numbers, std::vector<Filled>& all) {
     std::vector<const data::TaskExample*> batch;
     for (const std::size_t number : numbers) batch.push_back(&sequences[with_masks[number]]);
     auto next = fill_batch(model, batch, options);
     auto from = std::make_move_iterator(next.begin());
     for (const std::size_t number : numbers) {
       const auto to = from + static_cast<std::ptrdiff_t>(sequences[with_masks[number]].positions.size());
-      filled[with_masks[number]].assign(from, to);
+      all[number].assign(from, to);
       from = to;
     }
     return true;
-  });
+  };
+  std::vector<Filled> found = results_of_length_batches<Filled>(lengths, options.batch_tokens, body);
+  std::vector<Filled> filled(sequences.size());
+  for (std::size_t i = 0; i < with_masks.size(); ++i) filled[with_masks[i]] = std::move(found[i]);
   return filled;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "libcore/base/real.hpp"
+#include "libcore/parallel/divided.hpp"
 
 namespace heddle::decoding {
 
@@ -13,5 +14,23 @@ namespace heddle::decoding {
 // come first, equal ones in order. Stops early when the body returns false.
 void for_each_length_batch(std::span<const Index> lengths, Index batch_tokens,
                            const std::function<bool(std::span<const std::size_t>)>& body);
+
+// Calls body(numbers, results) for the same batches, which puts the results of their sequences at their numbers; ranks
+// divide the batches (parallel::Divided). Result: what a Packer packs.
+template <class Result, class Body>
+std::vector<Result> results_of_length_batches(std::span<const Index> lengths, Index batch_tokens, const Body& body) {
+  const parallel::Group& group = parallel::dividing();
+  std::vector<Result> results(lengths.size());
+  std::vector<std::size_t> own;
+  parallel::complete(group, results, own, [&] {
+    Index batch = 0;
+    for_each_length_batch(lengths, batch_tokens, [&](std::span<const std::size_t> numbers) {
+      if (batch++ % group.size() != group.rank()) return true;
+      own.insert(own.end(), numbers.begin(), numbers.end());
+      return body(numbers, results);
+    });
+  });
+  return results;
+}
 
 }  // namespace heddle::decoding

@@ -65,10 +65,10 @@ void normalise(std::vector<double>& sums) {
 
 std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
                                 const PredictOptions& options) {
-  std::vector<TaskOutput> outputs(examples.size());
   std::vector<Index> lengths;
   for (const data::TaskExample& example : examples) lengths.push_back(example.length());
-  for_each_length_batch(lengths, options.batch_tokens, [&](std::span<const std::size_t> numbers) {
+  using Outputs = std::vector<TaskOutput>;
+  const auto body = [&](std::span<const std::size_t> numbers, Outputs& outputs) {
     if (options.stop()) return false;
     std::vector<const data::TaskExample*> batch;
     std::vector<TaskOutput*> results;
@@ -78,8 +78,8 @@ std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const 
     }
     predict_batch(model, batch, results);
     return true;
-  });
-  return outputs;
+  };
+  return results_of_length_batches<TaskOutput>(lengths, options.batch_tokens, body);
 }
 
 std::vector<std::vector<double>> class_probabilities(std::span<const data::TaskExample> examples,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "libcore/data/task_examples.hpp"
@@ -17,6 +18,9 @@ namespace heddle::decoding {
 struct TaskOutput {
   std::vector<Real> logits;
   std::vector<Real> start, end;
+
+  auto parts() { return std::tie(logits, start, end); }
+  auto parts() const { return std::tie(logits, start, end); }
 };
 
 struct PredictOptions {
@@ -24,8 +28,8 @@ struct PredictOptions {
   std::function<bool()> stop = [] { return false; };
 };
 
-// One output per sequence, in order. Sequences of similar length share a batch. When stopped, the outputs are
-// undefined.
+// One output per sequence, in order. Sequences of similar length share a batch; ranks divide the batches
+// (parallel::Divided). When stopped, the outputs are undefined.
 // Throws NumericError where an output is not finite.
 std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
                                 const PredictOptions& options = {});

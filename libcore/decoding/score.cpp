@@ -53,7 +53,7 @@ models::TokenList read_of(const GivenTokens& text) {
 
 template <class Result>
 void score(const Scorer& scorer, std::span<const GivenTokens> texts, Batch batch, const Reader<Result>& read,
-           std::vector<std::vector<Result>>& scores) {
+           std::span<std::vector<Result>* const> scores) {
   std::vector<models::TokenList> lists, sources;
   for (const std::size_t number : batch) {
     lists.push_back(read_of(texts[number]));
@@ -73,9 +73,9 @@ void score(const Scorer& scorer, std::span<const GivenTokens> texts, Batch batch
   const RowKernelsScope kernels(RowKernels::many);
   auto all = read_targets(scorer.head, scorer.hidden(sequences), rows, targets, read);
   auto next = std::make_move_iterator(all.begin());
-  for (const std::size_t number : batch) {
-    const auto count = static_cast<Index>(texts[number].ids.size()) - texts[number].from;
-    scores[number].assign(next, next + count);
+  for (std::size_t b = 0; b < batch.size(); ++b) {
+    const auto count = static_cast<Index>(texts[batch[b]].ids.size()) - texts[batch[b]].from;
+    scores[b]->assign(next, next + count);
     next += count;
   }
 }
@@ -93,13 +93,19 @@ std::vector<std::vector<Result>> scores_of(const Scorer& scorer, std::span<const
     scored.push_back(i);
     lengths.push_back(static_cast<Index>(std::max(read_of(texts[i]).size(), source.size())));
   }
-  std::vector<std::vector<Result>> scores(texts.size());
-  for_each_length_batch(lengths, batch_tokens, [&](Batch numbers) {
+  using Scores = std::vector<Result>;
+  auto found = results_of_length_batches<Scores>(lengths, batch_tokens, [&](Batch numbers, std::vector<Scores>& all) {
     std::vector<std::size_t> batch;
-    for (const std::size_t number : numbers) batch.push_back(scored[number]);
-    score(scorer, texts, batch, read, scores);
+    std::vector<Scores*> results;
+    for (const std::size_t number : numbers) {
+      batch.push_back(scored[number]);
+      results.push_back(&all[number]);
+    }
+    score<Result>(scorer, texts, batch, read, results);
     return true;
   });
+  std::vector<Scores> scores(texts.size());
+  for (std::size_t i = 0; i < scored.size(); ++i) scores[scored[i]] = std::move(found[i]);
   return scores;
 }
 

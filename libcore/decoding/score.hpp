@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "libcore/decoding/likely_tokens.hpp"
@@ -23,6 +24,7 @@ Index score_limit(const models::TokenModel& model);
 
 // log p(ids[t] | ids[0 … t)) for each t >= from, in nats. The result for a text does not depend on the others, to the
 // bit as far as RowKernels allow. Batches have at most batch_tokens tokens with their padding, or one text.
+// Ranks divide the batches (parallel::Divided).
 // Throws DataError for texts of more than score_limit() tokens, ShapeError for a text of which nothing is given,
 // NumericError where a logit is not finite.
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
@@ -43,6 +45,9 @@ struct TokenPrediction {
   Index rank;                    // 1: no token is more probable, or as probable with a lower id
   double entropy;                // of the distribution, nats: the mean surprise of a token drawn from it
   std::vector<LikelyToken> top;  // the most probable tokens
+
+  auto parts() { return std::tie(log_probability, rank, entropy, top); }
+  auto parts() const { return std::tie(log_probability, rank, entropy, top); }
 };
 
 // The same with more than the log-probabilities, which are those of token_log_probabilities(), to the bit.

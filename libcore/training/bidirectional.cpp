@@ -75,9 +75,9 @@ class Bidirectional : public WindowObjective<models::BidirectionalLoss, data::Tr
   }
 
   bool can_evaluate() const override { return valid_ != nullptr; }
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
+  std::vector<Metric> evaluate(const Evaluators& by) const override {
     const BothEvaluations result = training::evaluate(
-        role_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
+        role_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .by = by});
     return {{"loss", result.nats_per_token()}};
   }
 
@@ -98,16 +98,19 @@ Variable bidirectional_loss(const models::BidirectionalLoss& model, const data::
 
 BothEvaluations evaluate(const models::BidirectionalLoss& model, const data::TokenSource& tokens,
                          const EvaluationRun& run) {
-  BothEvaluations sums;
+  BatchSum<BothEvaluations> sum(run.by);
   const Index time = run.time > 0 ? run.time : model.training_length();
   data::for_each_evaluation_batch(tokens, {.time = time, .batch = run.batch_size, .limit = run.limit},
                                   [&](const data::TokenBatch& batch) {
-                                    if (run.stop()) return;
-                                    const Predictions states = predictions(model, batch, {});
-                                    add(model.direction_head(), states.forward, batch.targets, sums.forward);
-                                    add(model.direction_head(), states.backward, batch.ids, sums.backward);
+                                    (void)sum.add([&] {
+                                      const Predictions states = predictions(model, batch, {});
+                                      BothEvaluations part;
+                                      add(model.direction_head(), states.forward, batch.targets, part.forward);
+                                      add(model.direction_head(), states.backward, batch.ids, part.backward);
+                                      return part;
+                                    });
                                   });
-  return sums;
+  return sum.total();
 }
 
 namespace {
@@ -126,7 +129,7 @@ struct BidirectionalSettings final : ObjectiveSettings {
     const BothEvaluations result = training::evaluate(model, *inputs.data.text,
                                                       {.time = inputs.sequence_length,
                                                        .batch_size = inputs.batch_size,
-                                                       .stop = counting_batches(inputs, inputs.batch_size)});
+                                                       .by = counting_batches(inputs, inputs.batch_size)});
     return {.targets = result.forward.tokens + result.backward.tokens,
             .nats = result.forward.nats + result.backward.nats,
             .metrics = {{"forward_perplexity", std::exp(result.forward.nats_per_token())},

@@ -18,9 +18,14 @@ Variable bidirectional_loss(const models::BidirectionalLoss& model, const data::
                             const CausalLoss& options);
 
 // The negative log-likelihoods of the tokens in windows that share their ends alone, so that each direction predicts
-// every token once but one at an end; the sums so far when stopped.  Throws NumericError where a logit is not finite.
+// every token once but one at an end.  Throws NumericError where a logit is not finite.
 struct BothEvaluations {
   Evaluation forward, backward;
+  BothEvaluations& operator+=(const BothEvaluations& other) {
+    forward += other.forward;
+    backward += other.backward;
+    return *this;
+  }
   double nats_per_token() const { return (forward.nats_per_token() + backward.nats_per_token()) / 2; }
 };
 BothEvaluations evaluate(const models::BidirectionalLoss& model, const data::TokenSource& tokens,

@@ -23,31 +23,46 @@ Variable causal_loss(const models::TokenLoss& model, const data::TokenBatch& bat
                                       {options.label_smoothing, options.divisor});
 }
 
+namespace {
+
+// hidden_of(ids): the states that predict the next tokens.
+Evaluation sum_of_batches(const models::TokenLoss& model, const data::TokenSource& tokens,
+                          const data::EvaluationWindows& windows, const Evaluators& by,
+                          const std::function<Variable(const TokenIds&)>& hidden_of) {
+  BatchSum<Evaluation> sum(by);
+  data::for_each_evaluation_batch(tokens, windows, [&](const data::TokenBatch& batch) {
+    (void)sum.add([&] {
+      const Variable logits = model.next_token_head()(hidden_of(ids_of(batch)));
+      check_logits(logits.value());
+      Evaluation part{.tokens = std::ranges::count_if(batch.targets, [](TokenId target) { return target >= 0; })};
+      for (const double nats : ops::negative_log_likelihoods(logits.value(), batch.targets)) part.nats += nats;
+      return part;
+    });
+  });
+  return sum.total();
+}
+
+}  // namespace
+
 Evaluation evaluate(const models::TokenLoss& model, const data::TokenSource& tokens, const EvaluationRun& run) {
-  Evaluation sum;
   const Index time = run.time > 0 ? run.time : model.training_length(), memory = run.memory.value_or(model.memory());
   check<UsageError>(memory == 0 || model.remembers(),
                     "memory: the model's positions, or its layers, begin anew in each window");
-  const bool continues = memory > 0 || model.memory() > 0;
-  models::EarlierStates states{.window = memory};
-  const auto hidden_of = [&](const TokenIds& ids) {
-    if (!continues) return model.next_hidden(ids);
-    models::Continued continued = models::hidden_after(model, ids, states, memory);
-    states = std::move(continued.states);
-    return continued.hidden;
-  };
   check<UsageError>(memory == 0 || run.stride == 0,
                     "`stride`: a model with a memory reads the text in order; memory none makes windows of it");
   const data::EvaluationWindows windows{
       .time = time, .batch = memory > 0 ? 1 : run.batch_size, .limit = run.limit, .stride = run.stride};
-  data::for_each_evaluation_batch(tokens, windows, [&](const data::TokenBatch& batch) {
-    if (run.stop()) return;
-    const Variable logits = model.next_token_head()(hidden_of(ids_of(batch)));
-    check_logits(logits.value());
-    for (const double nats : ops::negative_log_likelihoods(logits.value(), batch.targets)) sum.nats += nats;
-    sum.tokens += std::ranges::count_if(batch.targets, [](TokenId target) { return target >= 0; });
+  if (memory == 0 && model.memory() == 0) {
+    return sum_of_batches(model, tokens, windows, run.by, [&](const TokenIds& ids) { return model.next_hidden(ids); });
+  }
+  return on_first<Evaluation>(run.by, [&](const Evaluators& by) {
+    models::EarlierStates states{.window = memory};
+    return sum_of_batches(model, tokens, windows, by, [&](const TokenIds& ids) {
+      models::Continued continued = models::hidden_after(model, ids, states, memory);
+      states = std::move(continued.states);
+      return continued.hidden;
+    });
   });
-  return sum;
 }
 
 namespace {
@@ -143,9 +158,9 @@ std::optional<double> Causal::frequency_loss() const {
   return token_frequencies(windows_.source()).entropy;
 }
 
-std::vector<Metric> Causal::evaluate(const std::function<bool()>& stop) const {
-  const Evaluation result = training::evaluate(
-      role_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
+std::vector<Metric> Causal::evaluate(const Evaluators& by) const {
+  const Evaluation result =
+      training::evaluate(role_, *valid_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .by = by});
   return {{"loss", result.nats_per_token()}};
 }
 
@@ -169,7 +184,7 @@ struct CausalSettings final : ObjectiveSettings {
                                                   .memory = inputs.memory,
                                                   .stride = inputs.stride,
                                                   .batch_size = inputs.batch_size,
-                                                  .stop = counting_batches(inputs, in_order ? 1 : inputs.batch_size)});
+                                                  .by = counting_batches(inputs, in_order ? 1 : inputs.batch_size)});
     return {.targets = result.tokens, .nats = result.nats, .covers_text = true};
   }
 };

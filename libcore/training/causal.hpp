@@ -22,6 +22,11 @@ struct Evaluation {
   Index tokens = 0;  // predicted
   double nats = 0;   // in all
   double nats_per_token() const { return tokens > 0 ? nats / static_cast<double>(tokens) : 0; }
+  Evaluation& operator+=(const Evaluation& other) {
+    tokens += other.tokens;
+    nats += other.nats;
+    return *this;
+  }
 };
 
 struct EvaluationRun {
@@ -31,10 +36,10 @@ struct EvaluationRun {
   Index stride = 0;               // from one window to the next; 0: windows without overlap
   Index limit = 0;                // only so many tokens; 0: all
   Index batch_size = 8;
-  std::function<bool()> stop = [] { return false; };  // asked before each batch
+  Evaluators by{};
 };
 
-// The negative log-likelihood of the first tokens, each but the first once; the sum so far when stopped. With a
+// The negative log-likelihood of the first tokens, each but the first once. With a
 // memory the windows are read in order, one at a time, and the result is that of one window as long as the text in
 // which every token attends to `memory` tokens before it, whatever the time: as the published evaluation has it, with
 // windows of one token. Throws NumericError where a logit is not finite, UsageError for a memory that the model cannot
@@ -59,7 +64,7 @@ class Causal : public WindowObjective<models::TokenLoss, data::TrainingWindows> 
   std::vector<StateTensor> state() const override;
   void finish_step() override;
   bool can_evaluate() const override { return valid_ != nullptr; }
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
+  std::vector<Metric> evaluate(const Evaluators& by) const override;
 
  private:
   Variable hidden_of(const data::TokenBatch& batch, Index first, const Pass& pass) const;

@@ -88,9 +88,9 @@ class Detect : public WindowObjective<models::ReplacementDetector, data::MaskedW
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of the generator's masked tokens, those of detection, and the fraction of tokens
   // replaced.
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
+  std::vector<Metric> evaluate(const Evaluators& by) const override {
     const DetectionEvaluation result =
-        evaluate_detection(role_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+        evaluate_detection(role_, *valid_, options_.eval_tokens, options_.batch_size, by);
     const auto tokens = static_cast<double>(std::max<Index>(1, result.tokens));
     return {{"loss", result.masked.nats_per_token()},
             {"accuracy", result.masked.accuracy()},
@@ -138,27 +138,35 @@ Variable detection_loss(const models::ReplacementDetector& model, const data::Ma
   return ops::add(masked, detection);
 }
 
+DetectionEvaluation& DetectionEvaluation::operator+=(const DetectionEvaluation& other) {
+  masked += other.masked;
+  tokens += other.tokens;
+  right += other.right;
+  replaced += other.replaced;
+  nats += other.nats;
+  return *this;
+}
+
 DetectionEvaluation evaluate_detection(const models::ReplacementDetector& model, const data::MaskedWindows& windows,
-                                       Index limit, Index batch_size, const std::function<bool()>& stop) {
-  const Index count = windows.windows_of_first(limit);
-  DetectionEvaluation sum;
-  for (Index first = 0; first < count && !stop(); first += batch_size) {
-    const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
+                                       Index limit, Index batch_size, const Evaluators& by) {
+  const auto of_batch = [&](const data::MaskedBatch& batch, Index first) {
+    DetectionEvaluation part;
     const Tensor logits = proposals(model.generator(), batch, {}).value();
-    count_predictions(logits, batch.targets, sum.masked);
+    count_predictions(logits, batch.targets, part.masked);
     const ReplacedTokens text =
         replace_masked(batch, logits, {.first_sample = first, .sample_positions = model.training_length()});
     const Tensor judged = judgements(model, text, {}).value();
     check_logits(judged);
-    sum.nats += ops::binary_nats(judged, text.replaced);
-    sum.tokens += static_cast<Index>(text.rows.size());
+    part.nats = ops::binary_nats(judged, text.replaced);
+    part.tokens = static_cast<Index>(text.rows.size());
     for (std::size_t i = 0; i < text.rows.size(); ++i) {
       const bool is_replaced = text.replaced[i] != 0;
-      sum.replaced += is_replaced ? 1 : 0;
-      sum.right += (judged[static_cast<Index>(i)] > 0) == is_replaced ? 1 : 0;
+      part.replaced += is_replaced ? 1 : 0;
+      part.right += (judged[static_cast<Index>(i)] > 0) == is_replaced ? 1 : 0;
     }
-  }
-  return sum;
+    return part;
+  };
+  return sum_of_windows<DetectionEvaluation>(windows, limit, batch_size, by, of_batch);
 }
 
 namespace {

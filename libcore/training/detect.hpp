@@ -27,12 +27,12 @@ struct DetectionEvaluation {
   MaskedEvaluation masked;                    // of the generator
   Index tokens = 0, right = 0, replaced = 0;  // all tokens, those rightly judged, and those that are not the original
   double nats = 0;                            // of judging, in all
+  DetectionEvaluation& operator+=(const DetectionEvaluation& other);
 };
 
 // Of the windows on which encoders are evaluated, with replacements that are always drawn with the same random numbers.
 // Throws NumericError where a logit is not finite.
-DetectionEvaluation evaluate_detection(
-    const models::ReplacementDetector& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
-    const std::function<bool()>& stop = [] { return false; });
+DetectionEvaluation evaluate_detection(const models::ReplacementDetector& model, const data::MaskedWindows& windows,
+                                       Index limit, Index batch_size, const Evaluators& by = {});
 
 }  // namespace heddle::training

@@ -89,20 +89,27 @@ data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, con
            .unrelated_pairs = model.has_next_sentence()}};
 }
 
+MaskedEvaluation& MaskedEvaluation::operator+=(const MaskedEvaluation& other) {
+  tokens += other.tokens;
+  right += other.right;
+  nats += other.nats;
+  pairs += other.pairs;
+  pairs_right += other.pairs_right;
+  return *this;
+}
+
 MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit,
-                          Index batch_size, const std::function<bool()>& stop) {
-  const Index count = windows.windows_of_first(limit);
-  MaskedEvaluation sum;
-  for (Index first = 0; first < count && !stop(); first += batch_size) {
-    const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
+                          Index batch_size, const Evaluators& by) {
+  return sum_of_windows<MaskedEvaluation>(windows, limit, batch_size, by, [&](const data::MaskedBatch& batch, Index) {
+    MaskedEvaluation part;
     const Variable hidden = model.masked_hidden(sequences_of(batch));
     const Tensor logits = model.masked_token_head()(ops::gather_rows(hidden, batch.rows)).value();
-    count_predictions(logits, batch.targets, sum);
-    if (!model.has_next_sentence()) continue;
-    sum.pairs += batch.batch;
-    sum.pairs_right += count_right(model.next_sentence(hidden).value(), batch.unrelated);
-  }
-  return sum;
+    count_predictions(logits, batch.targets, part);
+    if (!model.has_next_sentence()) return part;
+    part.pairs = batch.batch;
+    part.pairs_right = count_right(model.next_sentence(hidden).value(), batch.unrelated);
+    return part;
+  });
 }
 
 Masked::Masked(models::Model& model, const MaskedTexts& texts, const TrainingConfig& config)
@@ -132,8 +139,8 @@ std::optional<double> Masked::frequency_loss() const {
   return token_frequencies(windows_.source()).entropy;
 }
 
-std::vector<Metric> Masked::evaluate(const std::function<bool()>& stop) const {
-  const MaskedEvaluation result = training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+std::vector<Metric> Masked::evaluate(const Evaluators& by) const {
+  const MaskedEvaluation result = training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, by);
   std::vector<Metric> metrics{{"loss", result.nats_per_token()}, {"accuracy", result.accuracy()}};
   if (result.pairs > 0) metrics.push_back({"next_sentence_accuracy", result.pair_accuracy()});
   return metrics;

@@ -34,6 +34,7 @@ struct MaskedEvaluation {
   Index pairs = 0, pairs_right = 0;
   double nats_per_token() const { return nats / static_cast<double>(tokens); }
   double accuracy() const { return static_cast<double>(right) / static_cast<double>(tokens); }
+  MaskedEvaluation& operator+=(const MaskedEvaluation& other);
   double pair_accuracy() const { return static_cast<double>(pairs_right) / static_cast<double>(pairs); }
 };
 
@@ -48,14 +49,25 @@ void count_predictions(const Tensor& logits, const std::vector<TokenId>& targets
 data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, const data::TokenSource& tokens,
                                        const data::MaskVocabulary& vocabulary, Index time = 0);
 
-// Of the windows that hold the first `limit` tokens (0: all). `stop` is called before each batch; if it returns true,
-// the sum so far is returned. Throws NumericError where a logit is not finite.
-MaskedEvaluation evaluate(
-    const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
-    const std::function<bool()>& stop = [] { return false; });
+// Of the windows that hold the first `limit` tokens (0: all). Throws NumericError where a logit is not finite.
+MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit,
+                          Index batch_size, const Evaluators& by = {});
 
 // The same for inputs of an objective.
 ObjectiveEvaluation evaluate_masked(const EvaluationInputs& inputs);
+
+// The sum of of_batch(MaskedBatch, number of its first window) over the windows that hold the first `limit` tokens.
+template <class Part, class Compute>
+Part sum_of_windows(const data::MaskedWindows& windows, Index limit, Index batch_size, const Evaluators& by,
+                    const Compute& of_batch) {
+  const Index count = windows.windows_of_first(limit);
+  BatchSum<Part> sum(by);
+  for (Index first = 0; first < count; first += batch_size) {
+    const auto compute = [&] { return of_batch(windows.in_order(first, std::min(batch_size, count - first)), first); };
+    if (!sum.add(compute)) break;
+  }
+  return sum.total();
+}
 
 struct MaskedTexts {
   const data::TokenSource& train;
@@ -73,7 +85,7 @@ class Masked : public WindowObjective<models::MaskedPredictor, data::MaskedWindo
   std::optional<double> frequency_loss() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of masked tokens, and that of pairs.
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
+  std::vector<Metric> evaluate(const Evaluators& by) const override;
 
  private:
   std::optional<data::MaskedWindows> valid_;

@@ -31,8 +31,8 @@ Variable masked_rows(const models::MaskedNodePredictor& model, const data::Maske
   return ops::gather_rows(model.node_vectors(batch.graphs, pass), batch.graphs.masked);
 }
 
-void count_predictions(const models::MaskedNodePredictor& model, const data::MaskedGraphBatch& batch,
-                       MaskedNodesEvaluation& sum) {
+MaskedNodesEvaluation predictions_in(const models::MaskedNodePredictor& model, const data::MaskedGraphBatch& batch) {
+  MaskedNodesEvaluation sum;
   const Variable nodes = masked_rows(model, batch, {});
   std::vector<char> right(batch.graphs.masked.size(), 1);
   for (std::size_t column = 0; column < batch.kinds.size(); ++column) {
@@ -43,6 +43,7 @@ void count_predictions(const models::MaskedNodePredictor& model, const data::Mas
   }
   sum.nodes += static_cast<Index>(right.size());
   sum.right += std::ranges::count(right, 1);
+  return sum;
 }
 
 }  // namespace
@@ -62,17 +63,24 @@ data::MaskedGraphs evaluation_graphs(const models::MaskedNodePredictor& model, c
   return {graphs, model.features(), {.probability = evaluated_fraction}};
 }
 
+MaskedNodesEvaluation& MaskedNodesEvaluation::operator+=(const MaskedNodesEvaluation& other) {
+  nodes += other.nodes;
+  right += other.right;
+  nats += other.nats;
+  return *this;
+}
+
 MaskedNodesEvaluation evaluate(const models::MaskedNodePredictor& model, const data::MaskedGraphs& graphs, Index limit,
-                               Index batch_size, const std::function<bool()>& stop) {
+                               Index batch_size, const Evaluators& by) {
   const Index count = graphs.graphs_per_epoch();
-  MaskedNodesEvaluation sum;
+  BatchSum<MaskedNodesEvaluation> sum(by);
   Index read = 0;
-  for (Index first = 0; first < count && (limit == 0 || read < limit) && !stop(); first += batch_size) {
+  for (Index first = 0; first < count && (limit == 0 || read < limit); first += batch_size) {
     const data::MaskedGraphBatch batch = graphs.in_order(first, std::min(batch_size, count - first));
-    count_predictions(model, batch, sum);
+    if (!sum.add([&] { return predictions_in(model, batch); })) break;
     read += batch.graphs.nodes();
   }
-  return sum;
+  return sum.total();
 }
 
 ObjectiveEvaluation evaluate_masked_nodes(const EvaluationInputs& inputs) {
@@ -83,7 +91,7 @@ ObjectiveEvaluation evaluate_masked_nodes(const EvaluationInputs& inputs) {
     inputs.progress(done++, batches);
     return false;
   };
-  const MaskedNodesEvaluation result = evaluate(model, graphs, 0, inputs.batch_size, progress);
+  const MaskedNodesEvaluation result = evaluate(model, graphs, 0, inputs.batch_size, {inputs.group, progress});
   return {.targets = result.nodes, .nats = result.nats, .metrics = {{"accuracy", result.accuracy()}}};
 }
 
@@ -114,9 +122,9 @@ std::vector<Origin> MaskedNodes::origins(Index first, Index count) const {
   return origins;
 }
 
-std::vector<Metric> MaskedNodes::evaluate(const std::function<bool()>& stop) const {
+std::vector<Metric> MaskedNodes::evaluate(const Evaluators& by) const {
   const MaskedNodesEvaluation result =
-      training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+      training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, by);
   return {{"loss", result.nats_per_node()}, {"accuracy", result.accuracy()}};
 }
 

@@ -19,6 +19,7 @@ Variable masked_nodes_loss(const models::MaskedNodePredictor& model, const data:
 struct MaskedNodesEvaluation {
   Index nodes = 0, right = 0;  // masked ones, and those of which every kind was predicted right
   double nats = 0;             // in all
+  MaskedNodesEvaluation& operator+=(const MaskedNodesEvaluation& other);
   double nats_per_node() const { return nats / static_cast<double>(nodes); }
   double accuracy() const { return static_cast<double>(right) / static_cast<double>(nodes); }
 };
@@ -26,11 +27,9 @@ struct MaskedNodesEvaluation {
 // The graphs on which every such model is evaluated: 15 % of their nodes are masked, always the same ones.
 data::MaskedGraphs evaluation_graphs(const models::MaskedNodePredictor& model, const data::GraphSource& graphs);
 
-// Of the first graphs until they have `limit` nodes (0: all). `stop` is called before each batch; if it returns true,
-// the sum so far is returned. Throws NumericError where a logit is not finite.
-MaskedNodesEvaluation evaluate(
-    const models::MaskedNodePredictor& model, const data::MaskedGraphs& graphs, Index limit, Index batch_size,
-    const std::function<bool()>& stop = [] { return false; });
+// Of the first graphs until they have `limit` nodes (0: all). Throws NumericError where a logit is not finite.
+MaskedNodesEvaluation evaluate(const models::MaskedNodePredictor& model, const data::MaskedGraphs& graphs, Index limit,
+                               Index batch_size, const Evaluators& by = {});
 
 // The same for inputs of an objective. Throws DataError for a model without a head for it.
 ObjectiveEvaluation evaluate_masked_nodes(const EvaluationInputs& inputs);
@@ -51,7 +50,7 @@ class MaskedNodes : public Objective {
   double flops_per_unit() const override { return role_.training_flops_per_node(); }
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss, per masked node, and the accuracy.
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
+  std::vector<Metric> evaluate(const Evaluators& by) const override;
 
  private:
   models::Model& model_;

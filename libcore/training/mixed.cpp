@@ -48,9 +48,9 @@ class Mixed : public WindowObjective<models::MixedPredictor, data::MixedWindows>
 
   bool can_evaluate() const override { return valid_ != nullptr; }
   // The mean of both losses as in training, and each of them; the accuracy of masked tokens.
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
+  std::vector<Metric> evaluate(const Evaluators& by) const override {
     const MixedEvaluation result = training::evaluate(
-        role_, *valid_, vocabulary_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .stop = stop});
+        role_, *valid_, vocabulary_, {.limit = options_.eval_tokens, .batch_size = options_.batch_size, .by = by});
     const double next = result.next_loss(), masked = result.masked.nats_per_token();
     return {{"loss", causal_ * next + (1 - causal_) * masked},
             {"causal_loss", next},
@@ -104,22 +104,26 @@ MixedEvaluation evaluate(const models::MixedPredictor& model, const data::TokenS
                          const data::MaskVocabulary& vocabulary, const MixedEvaluationRun& run) {
   const Index time = run.time > 0 ? run.time : model.training_length();
   const Evaluation next = evaluate(model.from_left(), tokens,
-                                   {.time = time, .limit = run.limit, .batch_size = run.batch_size, .stop = run.stop});
+                                   {.time = time, .limit = run.limit, .batch_size = run.batch_size, .by = run.by});
   MixedEvaluation result{next.tokens, next.nats, {}};
   const models::MaskedPredictor& both = model.from_both_sides();
   Index first = 0;
-  bool is_stopped = false;
+  BatchSum<MaskedEvaluation> sum(run.by);
   data::for_each_evaluation_batch(
       tokens, {.time = time, .batch = run.batch_size, .limit = run.limit}, [&](const data::TokenBatch& windows) {
-        is_stopped = is_stopped || run.stop();
-        if (windows.time < 2 || is_stopped) return;
+        if (windows.time < 2 || sum.is_over()) return;
         const data::MaskedBatch batch = data::masked_copy(windows, vocabulary, {.probability = 0.15}, 0, first);
         first += windows.batch;
         if (batch.rows.empty()) return;  // as of a last window of one token and an end of text
-        const Variable hidden = ops::gather_rows(both.masked_hidden(sequences_of(batch)), batch.rows);
-        count_predictions(both.masked_token_head()(hidden).value(), batch.targets, result.masked);
+        (void)sum.add([&] {
+          MaskedEvaluation part;
+          const Variable hidden = ops::gather_rows(both.masked_hidden(sequences_of(batch)), batch.rows);
+          count_predictions(both.masked_token_head()(hidden).value(), batch.targets, part);
+          return part;
+        });
       });
-  check<DataError>(is_stopped || result.masked.tokens > 0, tokens.name(),
+  result.masked = sum.total();
+  check<DataError>(sum.is_over() || result.masked.tokens > 0, tokens.name(),
                    ": has nothing to mask after the first tokens of its windows");
   return result;
 }
@@ -145,7 +149,7 @@ struct MixedSettings final : ObjectiveSettings {
     const MixedEvaluation result = training::evaluate(model, checked_source(model, tokens, vocabulary), vocabulary,
                                                       {.time = inputs.sequence_length,
                                                        .batch_size = inputs.batch_size,
-                                                       .stop = counting_batches(inputs, inputs.batch_size)});
+                                                       .by = counting_batches(inputs, inputs.batch_size)});
     return {
         .targets = result.tokens,
         .nats = result.nats,

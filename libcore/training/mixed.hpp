@@ -23,12 +23,11 @@ struct MixedEvaluation {
 };
 
 // Of the windows of the first `limit` tokens (0: all) with `time` tokens each (0: as many as in training), read from
-// left to right and, with 15 % of single tokens masked, always the same ones, as a whole. `stop` is called before each
-// batch; if it returns true, the sums so far are returned. Throws DataError for a text with nothing to mask, and
-// NumericError where a logit is not finite.
+// left to right and, with 15 % of single tokens masked, always the same ones, as a whole. Throws DataError for a text
+// with nothing to mask, and NumericError where a logit is not finite.
 struct MixedEvaluationRun {
   Index time = 0, limit = 0, batch_size = 8;
-  std::function<bool()> stop = [] { return false; };
+  Evaluators by{};
 };
 MixedEvaluation evaluate(const models::MixedPredictor& model, const data::TokenSource& tokens,
                          const data::MaskVocabulary& vocabulary, const MixedEvaluationRun& run);

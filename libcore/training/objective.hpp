@@ -11,6 +11,7 @@
 #include "libcore/data/token_source.hpp"
 #include "libcore/models/roles.hpp"
 #include "libcore/ops/pass.hpp"
+#include "libcore/training/shared_evaluation.hpp"
 #include "libcore/training/state.hpp"
 #include "libcore/training/training_data.hpp"
 
@@ -89,9 +90,8 @@ class Objective {
   virtual std::optional<double> frequency_loss() const { return std::nullopt; }
 
   virtual bool can_evaluate() const = 0;
-  // The first metric decides which model is best, and whether lower or higher is better. `stop` is called from time to
-  // time; if it returns true, the metrics are undefined. Precondition: can_evaluate().
-  virtual std::vector<Metric> evaluate(const std::function<bool()>& stop) const = 0;
+  // The first metric decides which model is best, and whether lower or higher is better. Precondition: can_evaluate().
+  virtual std::vector<Metric> evaluate(const Evaluators& by) const = 0;
   virtual Better better() const { return Better::lower; }
 };
 

@@ -50,14 +50,14 @@ std::vector<Listed> suitable(const models::Model& model) {
 
 }  // namespace
 
-std::function<bool()> counting_batches(const EvaluationInputs& inputs, Index windows) {
+Evaluators counting_batches(const EvaluationInputs& inputs, Index windows) {
   const Index time = inputs.sequence_length > 0 ? inputs.sequence_length : inputs.model.tokens().training_length();
   const Index step = windows * (inputs.stride > 0 ? inputs.stride : time);
   const Index batches = (inputs.data.text->size() + step - 1) / step;
-  return [&inputs, batches, done = Index(0)]() mutable {
-    inputs.progress(std::min(done++, batches), batches);
-    return false;
-  };
+  return {inputs.group, [&inputs, batches, done = Index(0)]() mutable {
+            inputs.progress(std::min(done++, batches), batches);
+            return false;
+          }};
 }
 
 void refuse_other_windows(const EvaluationInputs& inputs) {

@@ -39,6 +39,7 @@ struct EvaluationInputs {
   Index stride = 0;               // tokens from one window to the next; 0: windows without overlap
   Index batch_size = 8;
   std::function<void(Index done, Index all)> progress = [](Index, Index) {};  // batches, before each
+  const parallel::Group& group = parallel::alone();  // that divides the batches among its ranks
 };
 
 struct ObjectiveEvaluation {
@@ -71,9 +72,9 @@ struct ObjectiveSettings {
 
 using ObjectiveChoice = KindOf<ObjectiveSettings>;
 
-// For objectives that evaluate windows of a text: what reports each batch of `windows` of them as progress, and never
-// stops.
-std::function<bool()> counting_batches(const EvaluationInputs& inputs, Index windows);
+// For objectives that evaluate windows of a text: who reports each batch of `windows` of them as progress, and
+// never stops.
+Evaluators counting_batches(const EvaluationInputs& inputs, Index windows);
 // Throws UsageError for a memory, which the objective's models do not have.
 void refuse_other_windows(const EvaluationInputs& inputs);
 

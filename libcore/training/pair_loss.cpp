@@ -82,19 +82,25 @@ data::PairGroups evaluation_groups(const models::SequenceToSequence& model, cons
 }
 
 Evaluation evaluate(const models::SequenceToSequence& model, const data::PairGroups& groups, Index limit,
-                    const std::function<bool()>& stop) {
-  Evaluation sum;
-  for (Index group = 0; group < groups.groups_per_epoch() && (limit == 0 || sum.tokens < limit) && !stop(); ++group) {
+                    const Evaluators& by) {
+  BatchSum<Evaluation> sum(by);
+  Index tokens = 0;
+  for (Index group = 0; group < groups.groups_per_epoch() && (limit == 0 || tokens < limit); ++group) {
     const std::vector<data::FramedPair> pairs = groups.group(group);
     const models::Sequences sequences = sequences_of(pairs);
     const Targets targets = targets_of(pairs, sequences.ids.shape[1]);
-    const Variable hidden = ops::gather_rows(model.target_hidden(sequences), targets.rows);
-    const Tensor logits = model.target_head()(hidden).value();
-    check_logits(logits);
-    for (const double nats : ops::negative_log_likelihoods(logits, targets.ids)) sum.nats += nats;
-    sum.tokens += static_cast<Index>(targets.ids.size());
+    tokens += static_cast<Index>(targets.ids.size());
+    const auto compute = [&] {
+      const Variable hidden = ops::gather_rows(model.target_hidden(sequences), targets.rows);
+      const Tensor logits = model.target_head()(hidden).value();
+      check_logits(logits);
+      Evaluation part{.tokens = static_cast<Index>(targets.ids.size())};
+      for (const double nats : ops::negative_log_likelihoods(logits, targets.ids)) part.nats += nats;
+      return part;
+    };
+    if (!sum.add(compute)) break;
   }
-  return sum;
+  return sum.total();
 }
 
 ObjectiveEvaluation evaluate_pairs(const EvaluationInputs& inputs, const data::PairSource& pairs,
@@ -104,10 +110,11 @@ ObjectiveEvaluation evaluate_pairs(const EvaluationInputs& inputs, const data::P
   const auto& model =
       models::require<models::SequenceToSequence>(inputs.model, "an evaluation on pairs", inputs.model_name);
   const data::PairGroups groups = evaluation_groups(model, pairs, frames, group_limits(model, inputs.batch_size));
-  const Evaluation result = evaluate(model, groups, 0, [&inputs, done = Index(0), &groups]() mutable {
+  const auto progress = [&inputs, done = Index(0), &groups]() mutable {
     inputs.progress(done++, groups.groups_per_epoch());
     return false;
-  });
+  };
+  const Evaluation result = evaluate(model, groups, 0, {inputs.group, progress});
   return {.targets = result.tokens,
           .nats = result.nats,
           .covers_text = groups.left_out() == 0,

@@ -36,10 +36,10 @@ data::GroupLimits group_limits(const models::SequenceToSequence& model, Index ba
 data::PairGroups evaluation_groups(const models::SequenceToSequence& model, const data::PairSource& pairs,
                                    const data::PairFrames& frames, const data::GroupLimits& limits);
 
-// The negative log-likelihood of the targets of the groups that hold the first `limit` target tokens (0: all); the sum
-// so far when stopped. Throws NumericError where a logit is not finite.
+// The negative log-likelihood of the targets of the groups that hold the first `limit` target tokens (0: all). Throws
+// NumericError where a logit is not finite.
 Evaluation evaluate(const models::SequenceToSequence& model, const data::PairGroups& groups, Index limit,
-                    const std::function<bool()>& stop);
+                    const Evaluators& by = {});
 
 // The same for inputs of an objective, with the pairs that it makes of their data. Pairs that are longer than the
 // model's positions are left out, and counted.

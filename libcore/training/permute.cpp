@@ -30,8 +30,8 @@ class Permute : public WindowObjective<models::PermutationPredictor, data::Maske
   }
 
   bool can_evaluate() const override { return valid_.has_value(); }
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override {
-    const MaskedEvaluation result = training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, stop);
+  std::vector<Metric> evaluate(const Evaluators& by) const override {
+    const MaskedEvaluation result = training::evaluate(role_, *valid_, options_.eval_tokens, options_.batch_size, by);
     return {{"loss", result.nats_per_token()}, {"accuracy", result.accuracy()}};
   }
 
@@ -60,14 +60,12 @@ data::MaskedWindows evaluation_windows(const models::PermutationPredictor& model
 }
 
 MaskedEvaluation evaluate(const models::PermutationPredictor& model, const data::MaskedWindows& windows, Index limit,
-                          Index batch_size, const std::function<bool()>& stop) {
-  MaskedEvaluation sum;
-  const Index count = windows.windows_of_first(limit);
-  for (Index first = 0; first < count && !stop(); first += batch_size) {
-    const data::MaskedBatch batch = windows.in_order(first, std::min(batch_size, count - first));
-    count_predictions(model.permuted_token_head()(predictions(model, batch, {})).value(), batch.targets, sum);
-  }
-  return sum;
+                          Index batch_size, const Evaluators& by) {
+  return sum_of_windows<MaskedEvaluation>(windows, limit, batch_size, by, [&](const data::MaskedBatch& batch, Index) {
+    MaskedEvaluation part;
+    count_predictions(model.permuted_token_head()(predictions(model, batch, {})).value(), batch.targets, part);
+    return part;
+  });
 }
 
 namespace {

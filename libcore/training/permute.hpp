@@ -17,8 +17,7 @@ data::MaskedWindows evaluation_windows(const models::PermutationPredictor& model
                                        const data::MaskVocabulary& vocabulary, Index time = 0);
 
 // As that of masked tokens.
-MaskedEvaluation evaluate(
-    const models::PermutationPredictor& model, const data::MaskedWindows& windows, Index limit, Index batch_size,
-    const std::function<bool()>& stop = [] { return false; });
+MaskedEvaluation evaluate(const models::PermutationPredictor& model, const data::MaskedWindows& windows, Index limit,
+                          Index batch_size, const Evaluators& by = {});
 
 }  // namespace heddle::training

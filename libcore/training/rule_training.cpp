@@ -182,25 +182,32 @@ double RuleTraining::bytes_of_problems() const {
   return problems_.bytes() * static_cast<double>(std::max(slots_, evaluated));
 }
 
-std::vector<Metric> RuleTraining::evaluate(const std::function<bool()>& stop) const {
-  return evaluate_rule(rule_, problems_, options_.horizon, stop);
+std::vector<Metric> RuleTraining::evaluate(const Evaluators& by) const {
+  return evaluate_rule(rule_, problems_, options_.horizon, by);
 }
 
 std::vector<Metric> evaluate_rule(const models::UpdateRule& rule, const data::ProblemSource& problems, Index horizon,
-                                  const std::function<bool()>& stop) {
-  RuleRun run(rule, problems, first_unseen, evaluated);
-  const Tensor starts = run.losses().value();
-  double along = 0, left = 0;
-  for (Index t = 0; t < horizon && !stop(); ++t) {
-    run.step();
-    left = 0;
-    for (Index i = 0; i < evaluated; ++i) {
-      left += static_cast<double>(run.losses().value()[i]) / std::max(static_cast<double>(starts[i]), least_start);
+                                  const Evaluators& by) {
+  struct Sums {
+    double along = 0, left = 0;
+  };
+  const auto sums = on_first<Sums>(by, [&](const Evaluators& first) {
+    RuleRun run(rule, problems, first_unseen, evaluated);
+    const Tensor starts = run.losses().value();
+    Sums result;
+    for (Index t = 0; t < horizon && !first.stop(); ++t) {
+      run.step();
+      result.left = 0;
+      for (Index i = 0; i < evaluated; ++i) {
+        result.left +=
+            static_cast<double>(run.losses().value()[i]) / std::max(static_cast<double>(starts[i]), least_start);
+      }
+      result.along += result.left;
     }
-    along += left;
-  }
+    return result;
+  });
   const auto count = static_cast<double>(evaluated);
-  return {{"loss", along / (count * static_cast<double>(horizon))}, {"left", left / count}};
+  return {{"loss", sums.along / (count * static_cast<double>(horizon))}, {"left", sums.left / count}};
 }
 
 namespace {

@@ -64,7 +64,7 @@ class RuleTraining : public Objective {
   bool can_evaluate() const override { return true; }
   double bytes_of_problems() const override;
   // Of problems that are not trained on: the loss, and what is left of f after the horizon.
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
+  std::vector<Metric> evaluate(const Evaluators& by) const override;
 
  private:
   // Which problem, and which part of its steps, the windows of a training step have.
@@ -82,8 +82,7 @@ class RuleTraining : public Objective {
 };
 
 // The same metrics of other problems, for trained rules.
-std::vector<Metric> evaluate_rule(
-    const models::UpdateRule& rule, const data::ProblemSource& problems, Index horizon,
-    const std::function<bool()>& stop = [] { return false; });
+std::vector<Metric> evaluate_rule(const models::UpdateRule& rule, const data::ProblemSource& problems, Index horizon,
+                                  const Evaluators& by = {});
 
 }  // namespace heddle::training

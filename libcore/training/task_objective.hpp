@@ -53,7 +53,7 @@ struct AuxiliaryText {
 class TaskObjective : public Objective {
  public:
   // Computes the metrics of the validation examples; empty without any.
-  using Evaluate = std::function<std::vector<Metric>(const std::function<bool()>& stop)>;
+  using Evaluate = std::function<std::vector<Metric>(const Evaluators& by)>;
 
   // Throws DataError where there is no example.
   TaskObjective(models::TaskModel& model, std::vector<data::TaskExample> examples, const TrainingConfig& config,
@@ -71,7 +71,7 @@ class TaskObjective : public Objective {
   DataKind data_kind() const override { return model_.reads_graphs() ? DataKind::graphs : DataKind::text; }
   double flops_per_unit() const override;
   bool can_evaluate() const override { return static_cast<bool>(evaluate_); }
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override { return evaluate_(stop); }
+  std::vector<Metric> evaluate(const Evaluators& by) const override { return evaluate_(by); }
   Better better() const override { return better_; }
 
  private:

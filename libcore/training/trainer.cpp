@@ -287,42 +287,25 @@ bool Trainer::is_best(double metric) const {
 
 // Nothing useful when stopped.
 std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
-  share_state();  // of which the first rank may save a checkpoint
+  share_state();  // of which the first rank may save a checkpoint, and evaluate
   std::vector<Metric> metrics;
-  together([&] { group_.wait_for_first([&](const Alive& alive) { metrics = evaluate_here(hooks, alive); }); });
-  share(metrics);
+  together([&] { metrics = evaluate_average(hooks); });
+  stopped_ = group_.any(stopped_);
   if (!stopped_) evaluated_step_ = state_.step;
   return metrics;
 }
 
-// The first rank's metrics, and whether it was stopped.
-void Trainer::share(std::vector<Metric>& metrics) {
-  stopped_ = group_.any(stopped_);
-  if (group_.is_alone()) return;
-  std::vector<double> values;
-  std::string names;
-  for (const Metric& metric : metrics) {
-    values.push_back(metric.value);
-    names += (names.empty() ? "" : "\n") + metric.name;
-  }
-  group_.broadcast(values);
-  group_.broadcast(names);
-  metrics.clear();
-  const std::vector<std::string> each = split(names, '\n');
-  for (std::size_t i = 0; i < values.size(); ++i) metrics.push_back({each.at(i), values[i]});
-}
-
-std::vector<Metric> Trainer::evaluate_here(const Hooks& hooks, const Alive& alive) {
+std::vector<Metric> Trainer::evaluate_average(const Hooks& hooks) {
   std::vector<Metric> metrics;
   {
     const MovingAverage::Exchanged averaged(average_);
     check_weights();  // they do not change meanwhile, so that they can be saved
     try {
-      metrics = objective_.evaluate([&] {
-        alive();
+      const auto stop = [&] {
         if (group_.is_alone() && hooks.save_now()) hooks.save_last();
         return stopped_ = stopped_ || hooks.stop();
-      });
+      };
+      metrics = objective_.evaluate({group_, stop});
     } catch (const NumericError& error) {
       throw NumericError(
           concatenate("step ", state_.step, " diverged: validation: ", error.what(), ", ", circumstances()));

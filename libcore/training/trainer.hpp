@@ -55,7 +55,7 @@ struct StepRecord {
 // After all of them the trainer is as its last finished step left it, and run() resumes.
 //
 // Of several ranks each has hooks. All are called on all ranks, for the same steps, and what save_now and stop return
-// on one of them holds for all; but only the first rank evaluates. on_step and save_best may throw a DataError on one
+// on one of them holds for all. on_step and save_best may throw a DataError on one
 // rank alone, which ends training on all; those of save_last must end the process.
 struct Hooks {
   std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
@@ -66,7 +66,7 @@ struct Hooks {
   // Called between micro-batches and, where there is one rank, during evaluations. If it returns true, save_last is
   // called with the last finished step.
   std::function<bool()> save_now = [] { return false; };
-  // Called as often, and by the first rank during evaluations; if it returns true, the last finished step is saved and
+  // Called as often, and during evaluations; if it returns true, the last finished step is saved and
   // training ends.
   std::function<bool()> stop = [] { return false; };
 };
@@ -125,7 +125,6 @@ class Trainer {
   bool agree(const std::function<bool()>& hook) const { return group_.any(hook()); }
   void together(const std::function<void()>& work) const;
   void share_state() const;
-  void share(std::vector<Metric>& metrics);
   Pass pass_of(Index part) const;
   void update(const Step& step);
   std::string first_of_ranks(const std::string& text) const;
@@ -139,8 +138,7 @@ class Trainer {
   void report(const Hooks& hooks, const Interval& interval);
   void report_or_stop(const Hooks& hooks, const Interval& interval);
   std::vector<Metric> evaluate(const Hooks& hooks);
-  using Alive = std::function<void()>;
-  std::vector<Metric> evaluate_here(const Hooks& hooks, const Alive& alive);
+  std::vector<Metric> evaluate_average(const Hooks& hooks);
   void save(const std::function<void()>& hook) const;
   // Throws NumericError unless the model's weights are finite and it computes a loss that is, or an evaluation did.
   void check_model() const;

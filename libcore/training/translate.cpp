@@ -75,8 +75,8 @@ std::string Translate::note() const {
   return train + (train.empty() || valid.empty() ? "" : "; ") + valid;
 }
 
-std::vector<Metric> Translate::evaluate(const std::function<bool()>& stop) const {
-  const Evaluation result = training::evaluate(translator_, *valid_, options_.eval_tokens, stop);
+std::vector<Metric> Translate::evaluate(const Evaluators& by) const {
+  const Evaluation result = training::evaluate(translator_, *valid_, options_.eval_tokens, by);
   return {{"loss", result.nats_per_token()}};
 }
 

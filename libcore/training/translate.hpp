@@ -28,7 +28,7 @@ class Translate : public Objective {
   DataKind data_kind() const override { return DataKind::pairs; }
   double flops_per_unit() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
-  std::vector<Metric> evaluate(const std::function<bool()>& stop) const override;
+  std::vector<Metric> evaluate(const Evaluators& by) const override;
 
   std::string note() const override;
 

@@ -167,6 +167,73 @@ TEST_CASE("ranks: a time that is none is refused") {
                  "HEDDLE_STALL_TIMEOUT=soon in the environment: ");
 }
 
+TEST_CASE("ranks: answers, scores, texts and vectors are those of one, in order") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  corpus.must("pretrain -q --train train.h5 --steps 8 -o lm.h5" + tiny_shape +
+              "&& tokenize -q --train --model wordpiece --vocab-size 200 -o pieces.h5 train.txt"
+              "&& tokenize -q -t pieces.h5 -o w.h5 train.txt && tokenize -q -t pieces.h5 -o v.h5 valid.txt"
+              "&& pretrain -q --arch encoder --train w.h5 --steps 8 -o bert.h5" +
+              tiny_shape);
+  std::string lines, labelled;
+  for (int i = 0; i < 70; ++i) {
+    const std::string text = std::string(i % 7 == 0 ? "a dog " : "") + "my queen forgets the cat" +
+                             std::string(static_cast<std::size_t>(i % 5), '.');
+    lines += text + "\n";
+    labelled += (i % 2 == 0 ? "animal\t" : "royal\t") + text + "\n";
+  }
+  write_file(corpus.path("lines"), lines);
+  write_file(corpus.path("texts.tsv"), labelled);
+  corpus.must("finetune -q --from bert.h5 --train texts.tsv --epochs 1 -o task.h5");
+  for (const std::string& command :
+       {std::string("classify task.h5 lines --batch-tokens 64"), std::string("cat lines | classify task.h5 --top 2"),
+        std::string("classify task.h5 texts.tsv --evaluate"), std::string("generate lm.h5 lines --max-tokens 5"),
+        std::string("cat lines | generate lm.h5 --max-tokens 4 --beam 2 --n-best 2 --jsonl"),
+        std::string("head -n 3 lines | generate lm.h5 --num-samples 3 --max-tokens 3 --batch-size 2"),
+        std::string("generate lm.h5 lines --score"), std::string("generate lm.h5 -p 'the cat' --max-tokens 9"),
+        std::string("inspect evaluate lm.h5 valid.h5"), std::string("inspect evaluate bert.h5 v.h5 --json"),
+        std::string("cat lines | inspect embed bert.h5 --pooling mean"),
+        std::string("classify lm.h5 lines --labels animal,royal --template '{} is'")}) {
+    CAPTURE(command);
+    const std::size_t tool = contains(command, "| ") ? command.find("| ") + 2 : 0;
+    const Outcome one = corpus.must(command);
+    for (const int ranks : {2, 3}) {
+      const Outcome several = corpus.must(command.substr(0, tool) + on(ranks) + command.substr(tool));
+      CHECK(several.out == one.out);
+      CHECK(several.err == one.err);
+    }
+  }
+  corpus.must(on(2) + "inspect embed bert.h5 lines -o two.h5 && inspect embed bert.h5 lines -o one.h5");
+  corpus.must("h5diff one.h5 two.h5 /hidden");
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("ranks: a text that cannot be answered ends all after those before it, as it ends one") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  corpus.must("pretrain -q --train train.h5 --steps 2 -o lm.h5" + tiny_shape);
+  std::string lines;
+  for (int i = 0; i < 9; ++i) lines += "the cat sees\n";
+  write_file(corpus.path("lines"), lines + std::string(600, 'a') + "\nthe cat\n");
+  const std::string command = "generate lm.h5 --max-tokens 2 --batch-size 2 lines";
+  const Outcome one = corpus.refused(command, 1, "lines:10: "), two = corpus.refused(on(2) + command, 1, "lines:10: ");
+  CHECK(two.out == one.out);
+  CHECK(lines_of(one.out).size() == 9);
+  CHECK(two.err.find("lines:10: ") == two.err.rfind("lines:10: "));
+}
+
+TEST_CASE("ranks: tools that would do all of their work in each are refused") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  write_file(corpus.path("text"), "the cat\n");
+  for (const std::string& command : {std::string("tokenize -t tokenizer.h5 text"), std::string("inspect show train.h5"),
+                                     std::string("convert train.h5 x")}) {
+    const std::string tool = command.substr(0, command.find(' ', command.starts_with("inspect") ? 8 : 0));
+    corpus.refused(on(2) + command, 2, "several of " + tool + " were started, which would each do all of the work");
+  }
+  CHECK(corpus.must("HEDDLE_RANKS=1 " + on(2) + "inspect show train.h5").out.size() > 20);
+}
+
 TEST_CASE("ranks: each may be a run of its own, and what all are asked is answered once") {
   const Ranks corpus;
   if (!corpus.can_start()) return;

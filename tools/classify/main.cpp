@@ -16,12 +16,14 @@ const cli::About about{
                   "model, adapter or ensemble file made by finetune, or several, a.h5,b.h5, which predict together; a "
                   "decoder with --labels",
                   1, 1},
-                 {"FILE", "texts or words, one per line, or questions; none or - is standard input", 0, 1}}};
+                 {"FILE", "texts or words, one per line, or questions; none or - is standard input", 0, 1}},
+    .has_ranks = true};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    const cli::Ranks ranks(arguments, cli::RanksShare::answers);
     auto options = arguments.read<ClassifyOptions>();
     check_usage(options, arguments);
     if (!options.evaluate && options.output.ends_with(".jsonl")) options.jsonl = true;

@@ -42,6 +42,7 @@ struct About {
   std::string verb = {};              // diff, of inspect diff
   std::vector<VerbEntry> verbs = {};  // of the whole tool; the first is the default
   std::vector<Topic> topics = {};
+  bool has_ranks = false;  // which divide its work under mpirun or srun
   // Of a verb: whether another verb has an option of this name, so that its environment variable gives no warning.
   std::function<bool(const std::string& option)> is_of_other_verb = {};
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/cli/arguments.hpp"
+#include "tools/cli/ranks.hpp"
 
 namespace heddle::cli {
 
@@ -29,6 +30,7 @@ int run(int argc, char** argv, const About& about, const std::function<int(const
 template <class Body>
 int run(int argc, char** argv, const About& about, const Body& body) {
   return detail::run(argc, argv, about, [&](const std::vector<std::string>& words) -> int {
+    refuse_ranks(about);
     Arguments arguments(about, words);
     return with_rendered_errors(arguments, [&]() -> int {
       if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Arguments&>>) {

@@ -41,11 +41,19 @@ bool is_device(const std::string& path) {
 }  // namespace
 
 Input::Input(const std::string& path) : name_(path == "-" ? "standard input" : path), number_(STDIN_FILENO) {
-  if (path == "-") return;
-  number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (number_ < 0) throw_system_error(path, "open");
-  file_ = formats::Descriptor(number_, path);
-  ::posix_fadvise(number_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  const parallel::Group& readers = parallel::dividing();
+  const auto open = [&] {
+    if (path == "-") return;
+    number_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (number_ < 0) throw_system_error(path, "open");
+    file_ = formats::Descriptor(number_, path);
+    ::posix_fadvise(number_, 0, 0, POSIX_FADV_SEQUENTIAL);
+  };
+  if (readers.is_first()) open();
+  std::vector<char> is_stream{readers.is_first() && !size()};
+  readers.broadcast(is_stream);
+  is_shared_ = is_stream.front() != 0 && !readers.is_alone();
+  if (!readers.is_first() && !is_shared_) open();
 }
 
 Input::Input(const std::string& path, Warn warn) : Input(path) {
@@ -53,24 +61,45 @@ Input::Input(const std::string& path, Warn warn) : Input(path) {
 }
 
 std::size_t Input::read(std::span<char> block) {
+  std::size_t count = 0;
+  if (is_shared_) {
+    const parallel::Group& readers = parallel::dividing();
+    std::vector<char> bytes;
+    if (readers.is_first()) bytes.assign(block.data(), block.data() + read_own(block));
+    readers.broadcast(bytes);
+    count = bytes.size();
+    std::ranges::copy(bytes, block.begin());
+  } else {
+    count = read_own(block);
+  }
+  const std::string_view bytes(block.data(), count);
+  if (position_ == 0) check_text(bytes, name_);
+  position_ += static_cast<Index>(count);
+  if (warn_) {
+    if (const auto wrong = count > 0 ? encoding_.add(bytes) : encoding_.finish()) warn_(name_ + ":" + *wrong);
+  }
+  return count;
+}
+
+std::size_t Input::read_own(std::span<char> block) {
   for (;;) {
     throw_if_stopped();
     const ssize_t count = ::read(number_, block.data(), block.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw_system_error(name_, "read");
-    if (position_ == 0) check_text({block.data(), static_cast<std::size_t>(count)}, name_);
-    position_ += count;
-    if (warn_) {
-      const std::string_view bytes(block.data(), static_cast<std::size_t>(count));
-      if (const auto wrong = count > 0 ? encoding_.add(bytes) : encoding_.finish()) warn_(name_ + ":" + *wrong);
-    }
     return static_cast<std::size_t>(count);
   }
 }
 
 bool Input::is_idle(std::chrono::milliseconds patience) const {
-  pollfd input{number_, POLLIN, 0};
-  return ::poll(&input, 1, static_cast<int>(patience.count())) == 0;
+  const auto waits = [&] {
+    pollfd input{number_, POLLIN, 0};
+    return ::poll(&input, 1, static_cast<int>(patience.count())) == 0;
+  };
+  if (!is_shared_) return waits();
+  std::vector<char> idle{parallel::dividing().is_first() && waits()};
+  parallel::dividing().broadcast(idle);
+  return idle.front() != 0;
 }
 
 std::optional<Index> Input::size() const {
@@ -204,7 +233,7 @@ void StandardOutput::flush() {
 
 Output::Output(const std::string& path) : path_(path) {
   const std::optional<int> stream = formats::named_descriptor(path);
-  if (path.empty() || path == "-" || stream == STDOUT_FILENO) return;
+  if (path.empty() || path == "-" || stream == STDOUT_FILENO || !parallel::dividing().is_first()) return;
   if (stream || is_device(path)) {
     device_ = formats::Descriptor(
         stream ? ::fcntl(*stream, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_WRONLY | O_CLOEXEC), path);

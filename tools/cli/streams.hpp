@@ -17,6 +17,7 @@
 #include "formats/files/descriptor.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/base/real.hpp"
+#include "libcore/parallel/divided.hpp"
 #include "tools/cli/encoding_watch.hpp"
 
 namespace heddle::cli {
@@ -33,7 +34,7 @@ struct WriteError : DataError {
 
 // Bytes of a text in a file, a pipe or standard input, in order. Throws DataError when it cannot be opened or read, is
 // compressed or an HDF5 file, and Stopped (signals.hpp) when a signal that stops the program comes while it waits for
-// input.
+// input. Of ranks that divide work (parallel::Divided) the first reads for all what is not a regular file.
 class Input {
  public:
   explicit Input(const std::string& path);
@@ -55,7 +56,10 @@ class Input {
   Index position() const { return position_; }
 
  private:
+  std::size_t read_own(std::span<char> block);
+
   std::string name_;
+  bool is_shared_ = false;
   formats::Descriptor file_;  // not open for standard input
   int number_;
   Index position_ = 0;
@@ -151,6 +155,7 @@ class StandardOutput {
 
 // The output: standard output for "-" (and ""), or a file that appears complete at close() or not at all. Devices,
 // named pipes and open streams (/dev/stdout, /dev/fd/3) are written directly, streams from their current position.
+// Of ranks that divide work only the first writes.
 class Output {
  public:
   explicit Output(const std::string& path);

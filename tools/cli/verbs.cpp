@@ -91,6 +91,7 @@ int VerbTool::call(const Verb& verb, const std::vector<std::string>& words) cons
         verbs_, [&](const Verb& other) { return other.options(other.about).addressed(option).option != nullptr; });
   };
   try {
+    refuse_ranks(about);
     Arguments arguments(about, words);
     return with_rendered_errors(arguments, [&] { return verb.body(arguments); });
   } catch (const UnknownOption& error) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -20,8 +21,11 @@ struct Verb {
 // A verb with these options. The body is called with (arguments, options) and may return an exit status.
 template <Visitable Options, class Body>
 Verb make_verb(About about, const Body& body) {
+  const bool has_ranks = about.has_ranks;
   return {.about = std::move(about),
-          .body = [body](Arguments& arguments) -> int {
+          .body = [body, has_ranks](Arguments& arguments) -> int {
+            std::optional<Ranks> ranks;
+            if (has_ranks) ranks.emplace(arguments, RanksShare::answers);
             const auto options = arguments.read<Options>();
             if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Arguments&, const Options&>>) {
               body(arguments, options);

@@ -264,7 +264,7 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   if (examples.empty()) examples = encode(model.body().config());
   std::vector<double> weights = class_weights(examples);
   training::TaskObjective::Evaluate judge_model;
-  if (valid_) judge_model = [this, &model](const std::function<bool()>& stop) { return evaluate(model, stop); };
+  if (valid_) judge_model = [this, &model](const training::Evaluators& by) { return evaluate(model, by); };
   auto objective = std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights),
                                                              judge_model, better());
   check<UsageError>(settings.auxiliary_weight == 0 || model.body().as<models::ReplacementDetector>() == nullptr,
@@ -278,10 +278,10 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   return objective;
 }
 
-std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model,
-                                                     const std::function<bool()>& stop) {
-  TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}, {.stop = stop}));
-  if (stop()) return {{"nothing", 0}};
+std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model, const training::Evaluators& by) {
+  const parallel::Divided divided(by.group);
+  TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}, {.stop = by.stop}));
+  if (by.group.any(by.stop())) return {{"nothing", 0}};
   Judge how{.metric = tuning_.metric};
   if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
   std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, guesses, how).metrics;

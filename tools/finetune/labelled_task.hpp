@@ -36,7 +36,7 @@ class LabelledTask : public FinetuningTask {
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
   std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;
   std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
-  std::vector<training::Metric> evaluate(const models::TaskModel& model, const std::function<bool()>& stop);
+  std::vector<training::Metric> evaluate(const models::TaskModel& model, const training::Evaluators& by);
   training::Better better() const;
   // How the model, whose metric is best, compares with the baseline, whose metric is value, with the interval of the
   // difference if the answers of that model are at hand: of a run that was resumed they may not be.

@@ -1,12 +1,12 @@
 // finetune: trains a pre-trained model for a task.
 #include <algorithm>
 
+#include "tools/cli/ranks.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
 #include "tools/finetune/make_ensemble.hpp"
 #include "tools/finetune/tuning.hpp"
-#include "tools/training/ranks.hpp"
 #include "tools/training/resolve_options.hpp"
 #include "tools/training/training_files.hpp"
 
@@ -21,7 +21,8 @@ const cli::About about{
                  "--from MODEL --task lm --train TOKENS|TEXT -o TUNED [options]",
                  "--arch bag --task NAME --train FILE -o MODEL [options]",
                  "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE", "--dry-run --from MODEL --train FILE [options]"},
-    .operands = {}};
+    .operands = {},
+    .has_ranks = true};
 
 // A model to start from, or the architecture of a new one.
 void check_start(const FinetuneOptions& options, const cli::Arguments& arguments) {
@@ -74,7 +75,7 @@ void show(FinetuneOptions& options, const cli::Arguments& arguments) {
 int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    const Ranks ranks(arguments);
+    const cli::Ranks ranks(arguments);
     const auto options = arguments.read<FinetuneOptions>([&](FinetuneOptions& read) { show(read, arguments); });
     if (!options.ensemble.empty()) {
       check<UsageError>(ranks.group().is_alone(), "--ensemble computes nothing; start one process");

@@ -32,7 +32,13 @@ const cli::About about{
                   "model file made by pretrain, finetune --task lm or convert; or an adapter file; with --score also "
                   "several, a.h5,b.h5",
                   1, 1},
-                 {"FILE", "one text per line; none or - is standard input", 0, 1}}};
+                 {"FILE", "one text per line; none or - is standard input", 0, 1}},
+    .has_ranks = true};
+
+// As many texts for each rank.
+Index ranks_at_once(Index texts) {
+  return texts * parallel::dividing().size();
+}
 
 // Processes --prompt or the lines of the file with a mode: TextContinuer, TextTranslator, TextFiller, TextScorer or
 // PairScorer. `models`: the model or models, and what the mode reads and writes texts with: the tokenizer, or the
@@ -46,8 +52,8 @@ void run(const GenerateOptions& options, const std::string& file, const cli::Arg
     mode.answer_one(mode.make({options.prompt, "--prompt", 0}));
   } else {
     answer_texts(
-        arguments.open_text(file), {.texts = mode.batch_size()}, [&](const InputText& text) { return mode.make(text); },
-        [&](const auto& batch) { mode.answer(batch); });
+        arguments.open_text(file), {.texts = ranks_at_once(mode.batch_size())},
+        [&](const InputText& text) { return mode.make(text); }, [&](const auto& batch) { mode.answer(batch); });
   }
   output.close();
   mode.report();
@@ -74,7 +80,7 @@ void evaluate(const models::SequenceToSequence& model, const formats::LoadedMode
   std::ostream nowhere(nullptr);
   TextTranslator translator(model, loaded, options, arguments, keeps ? output->stream() : nowhere);
   answer_texts(
-      arguments.open_text(file), {.texts = translator.batch_size()},
+      arguments.open_text(file), {.texts = ranks_at_once(translator.batch_size())},
       [&](const InputText& text) { return translator.make(text); },
       [&](const auto& batch) {
         for (const std::string& text : translator.answer(batch)) evaluation.add(text);
@@ -90,6 +96,7 @@ void evaluate(const models::SequenceToSequence& model, const formats::LoadedMode
 
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+    const cli::Ranks ranks(arguments, cli::RanksShare::answers);
     const auto options = arguments.read<GenerateOptions>();
     check_usage(options, arguments);
     const std::string file = arguments.given("prompt") ? "" : arguments.input_or_usage("FILE").front();

@@ -1,9 +1,11 @@
 #include "tools/generate/text_search.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "libcore/decoding/beam_search.hpp"
 #include "libcore/decoding/generate.hpp"
+#include "libcore/parallel/divided.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/lines/json_line.hpp"
 
@@ -15,6 +17,14 @@ namespace {
 Index generated_tokens(const text::Tokenizer& tokenizer) {
   const Index vocab = tokenizer.vocab_size();
   return tokenizer.padding() == static_cast<TokenId>(vocab - 1) ? vocab - 1 : vocab;
+}
+
+SearchInputs part_of(const SearchInputs& inputs, const parallel::Range& range) {
+  const auto some = [&](const auto& all) {
+    using All = std::remove_cvref_t<decltype(all)>;
+    return all.empty() ? All() : All(all.begin() + range.begin, all.begin() + range.end);
+  };
+  return {some(inputs.prompts), some(inputs.sources), some(inputs.max_tokens)};
 }
 
 }  // namespace
@@ -40,13 +50,31 @@ TextSearch::TextSearch(const models::Generator& model, const text::Tokenizer& to
 }
 
 std::vector<TextSearch::Answer> TextSearch::answers(const SearchInputs& inputs, const Watcher& watch) {
-  std::vector<Answer> texts = is_beam() ? searched(inputs) : drawn(inputs, watch);
-  for (Answer& answer : texts) {
-    answer.text.finish();
-    watch(answer.text);
-  }
+  const parallel::Group& group = parallel::dividing();
+  // The last part, which is never empty, is that of the first rank, whose watcher writes a text as it grows.
+  const int part_number = group.size() - 1 - group.rank();
+  const parallel::Range own = parallel::part_of(std::ssize(inputs.prompts), part_number, group.size());
+  std::vector<Found> texts(inputs.prompts.size() * static_cast<std::size_t>(wanted_));
+  std::vector<std::size_t> places(static_cast<std::size_t>(own.count() * wanted_));
+  std::iota(places.begin(), places.end(), static_cast<std::size_t>(own.begin * wanted_));
+  parallel::complete(group, texts, places, [&] {
+    if (places.empty()) return;
+    const std::span<Found> some = std::span(texts).subspan(places.front(), places.size());
+    const SearchInputs part = part_of(inputs, own);
+    is_beam() ? search(part, done_ + own.begin, some) : draw(part, done_ + own.begin, watch, some);
+  });
   done_ += static_cast<Index>(inputs.prompts.size());
-  return texts;
+  std::vector<Answer> answers;
+  for (const Found& text : texts) answers.push_back(answer_of(text));
+  return answers;
+}
+
+TextSearch::Answer TextSearch::answer_of(const Found& text) const {
+  Answer answer{nothing()};
+  for (const decoding::Choice& token : text.tokens) answer.text.add(token);
+  answer.text.finish();
+  if (is_beam()) answer.score = text.score;
+  return answer;
 }
 
 std::string TextSearch::json_line_of(const std::string& prompt, const Answer& answer, Index number,
@@ -62,8 +90,7 @@ std::string TextSearch::json_line_of(const std::string& prompt, const Answer& an
   return json_line(object);
 }
 
-std::vector<TextSearch::Answer> TextSearch::drawn(const SearchInputs& inputs, const Watcher& watch) const {
-  std::vector<Answer> texts(inputs.prompts.size() * static_cast<std::size_t>(wanted_), Answer{nothing()});
+void TextSearch::draw(const SearchInputs& inputs, Index first, const Watcher& watch, std::span<Found> texts) const {
   const decoding::GenerateOptions settings{.sampling = options_.sampling,
                                            .constraints = options_.constraints,
                                            .samples = wanted_,
@@ -73,17 +100,22 @@ std::vector<TextSearch::Answer> TextSearch::drawn(const SearchInputs& inputs, co
                                            .seed = static_cast<std::uint64_t>(arguments_.common().seed),
                                            .vocab_size = vocab_size_,
                                            .cache = cache_};
+  std::vector<Continuation> written(texts.size(), nothing());
   const auto add = [&](Index sequence, const decoding::Choice& token) {
-    Continuation& text = texts[static_cast<std::size_t>(sequence - done_ * wanted_)].text;
-    const bool more = text.add(token);
-    watch(text);
+    const auto at = static_cast<std::size_t>(sequence - first * wanted_);
+    texts[at].tokens.push_back(token);
+    const bool more = written[at].add(token);
+    watch(written[at]);
     return more;
   };
-  decoding::generate(model_, inputs.prompts, done_, settings, add, inputs.sources);
-  return texts;
+  decoding::generate(model_, inputs.prompts, first, settings, add, inputs.sources);
+  for (Continuation& text : written) {
+    text.finish();
+    watch(text);
+  }
 }
 
-std::vector<TextSearch::Answer> TextSearch::searched(const SearchInputs& inputs) const {
+void TextSearch::search(const SearchInputs& inputs, Index first, std::span<Found> texts) const {
   decoding::BeamOptions settings{.width = options_.search.beam,
                                  .length_penalty = options_.search.length_penalty,
                                  .coverage_penalty = options_.search.coverage_penalty,
@@ -93,24 +125,25 @@ std::vector<TextSearch::Answer> TextSearch::searched(const SearchInputs& inputs)
                                  .end = end_,
                                  .vocab_size = vocab_size_,
                                  .cache = cache_};
-  const auto text_of = [this](const std::vector<decoding::Choice>& tokens) {
-    std::pair<Continuation, bool> text{nothing(), true};
-    for (const decoding::Choice& token : tokens) text.second = text.first.add(token);
-    return text;
+  const auto goes_on = [this](const std::vector<decoding::Choice>& tokens) {
+    Continuation text = nothing();
+    bool more = true;
+    for (const decoding::Choice& token : tokens) more = text.add(token);
+    return more;
   };
-  if (!options_.stop.empty()) settings.ends_with = [&](const auto& tokens) { return !text_of(tokens).second; };
-  std::vector<Answer> texts;
-  for (const auto& found : decoding::beam_search(model_, inputs.prompts, done_, settings, inputs.sources)) {
+  if (!options_.stop.empty()) settings.ends_with = [&](const auto& tokens) { return !goes_on(tokens); };
+  auto next = texts.begin();
+  Index prompt = first;
+  for (auto& found : decoding::beam_search(model_, inputs.prompts, first, settings, inputs.sources)) {
     const auto count = static_cast<Index>(found.size());
-    check<DataError>(count >= wanted_, "prompt ", done_ + static_cast<Index>(texts.size()) / wanted_ + 1, ": only ",
-                     counted(count, "text is", "texts are"), " allowed, fewer than --n-best ", wanted_,
-                     "; lower it, or --no-repeat-ngram-size");
+    ++prompt;
+    check<DataError>(count >= wanted_, "prompt ", prompt, ": only ", counted(count, "text is", "texts are"),
+                     " allowed, fewer than --n-best ", wanted_, "; lower it, or --no-repeat-ngram-size");
     for (Index n = 0; n < wanted_; ++n) {
-      const decoding::FoundText& text = found.at(static_cast<std::size_t>(n));
-      texts.push_back({text_of(text.tokens).first, text.score});
+      decoding::FoundText& text = found.at(static_cast<std::size_t>(n));
+      *next++ = {std::move(text.tokens), text.score};
     }
   }
-  return texts;
 }
 
 }  // namespace heddle

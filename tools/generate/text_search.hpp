@@ -3,7 +3,9 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "libcore/models/roles.hpp"
@@ -37,7 +39,7 @@ class TextSearch {
   bool is_beam() const { return options_.search.beam > 0; }
   // A text of no token.
   Continuation nothing() const { return {tokenizer_, place_, options_.stop, options_.constraints.min_tokens}; }
-  // All texts of each prompt.
+  // All texts of each prompt. Ranks divide the prompts (parallel::Divided); each watches its own.
   std::vector<Answer> answers(
       const SearchInputs& inputs, const Watcher& watch = [](const Continuation&) {});
   // An answer as JSON, `number` of those for its prompt; `filled`: the prompt with its blanks filled, if it has any.
@@ -45,8 +47,17 @@ class TextSearch {
                            const std::optional<std::string>& filled = {}) const;
 
  private:
-  std::vector<Answer> drawn(const SearchInputs& inputs, const Watcher& watch) const;
-  std::vector<Answer> searched(const SearchInputs& inputs) const;
+  // The tokens of a text, and its score.
+  struct Found {
+    std::vector<decoding::Choice> tokens;
+    double score = 0;
+    auto parts() { return std::tie(tokens, score); }
+    auto parts() const { return std::tie(tokens, score); }
+  };
+  // Puts them at texts[prompt * wanted()] and so on; prompts count from `first`.
+  void draw(const SearchInputs& inputs, Index first, const Watcher& watch, std::span<Found> texts) const;
+  void search(const SearchInputs& inputs, Index first, std::span<Found> texts) const;
+  Answer answer_of(const Found& text) const;
 
   const models::Generator& model_;
   const text::Tokenizer& tokenizer_;

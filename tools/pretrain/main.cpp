@@ -1,12 +1,12 @@
 // pretrain: trains a transformer from scratch.
 #include "libcore/base/values.hpp"
 #include "libcore/models/architecture.hpp"
+#include "tools/cli/ranks.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
 #include "tools/pretrain/pretraining.hpp"
 #include "tools/pretrain/variants.hpp"
-#include "tools/training/ranks.hpp"
 #include "tools/training/resolve_options.hpp"
 #include "tools/training/training_files.hpp"
 
@@ -22,7 +22,8 @@ const cli::About about{
                  "--train PAIRS|GRAPHS --arch NAME -o MODEL [options]", "--tasks FAMILY --arch RULE -o MODEL [options]",
                  "--dry-run [--preset NAME] [options]"},
     .operands = {},
-    .topics = {{"variants", variants_help}}};
+    .topics = {{"variants", variants_help}},
+    .has_ranks = true};
 
 // For --print-config: the kinds with all their settings.
 void show(PretrainOptions& options, const cli::Arguments& arguments) {
@@ -55,7 +56,7 @@ void note_rate(const PretrainOptions& options, const cli::Arguments& arguments) 
 int main(int argc, char** argv) {
   cli::catch_save_signal();
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
-    const Ranks ranks(arguments);
+    const cli::Ranks ranks(arguments);
     const auto options = arguments.read<PretrainOptions>([&](PretrainOptions& read) { show(read, arguments); });
     check_control(options.control);
     if (options.control.resume.empty()) described_model(options.model, {}).check();

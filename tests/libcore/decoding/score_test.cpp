@@ -8,6 +8,7 @@
 #include "libcore/base/random.hpp"
 #include "libcore/ops/cross_entropy.hpp"
 #include "libcore/ops/gather.hpp"
+#include "libcore/parallel/thread_group.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
 
@@ -52,6 +53,22 @@ void check_prediction(const TokenPrediction& found, const Real* logits, Index vo
 }
 
 }  // namespace
+
+TEST_CASE("score: ranks divide the batches, and get the bits that one gets") {
+  const models::Decoder model = scoring_model();
+  const auto texts = make_texts();
+  const auto expected = token_log_probabilities(model, texts, 64);
+  for (const int ranks : {1, 2, 3}) {
+    CAPTURE(ranks);
+    std::vector<char> equal(static_cast<std::size_t>(ranks), 0);
+    parallel::on_ranks(ranks, [&](const parallel::Group& group) {
+      const testing::OnThreads scope(1);
+      const parallel::Divided divided(group);
+      equal[static_cast<std::size_t>(group.rank())] = token_log_probabilities(model, texts, 64) == expected;
+    });
+    CHECK(equal == std::vector<char>(equal.size(), 1));
+  }
+}
 
 TEST_CASE("score: the log-probabilities of tokens are those of reading step by step") {
   const models::Decoder model = scoring_model();

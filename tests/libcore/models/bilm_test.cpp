@@ -224,8 +224,7 @@ TEST_CASE("bilm: micro-batches add up to the step's loss, and an evaluation pred
   const training::BothEvaluations both = training::evaluate(role, tokens, {.time = 6, .batch_size = 3});
   CHECK(both.forward.tokens == 199);
   CHECK(both.backward.tokens == 199);
-  CHECK(objective->evaluate([] { return false; }).front().value ==
-        doctest::Approx(both.nats_per_token()).epsilon(1e-12));
+  CHECK(objective->evaluate({}).front().value == doctest::Approx(both.nats_per_token()).epsilon(1e-12));
 }
 
 TEST_CASE("bilm: generates nothing, and is named by what it does where it is refused") {

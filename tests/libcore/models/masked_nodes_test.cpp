@@ -273,7 +273,7 @@ TEST_CASE("masked nodes: a step has the graphs, nodes and masked nodes of its sa
     numbers.insert(origin.number);
   }
   CHECK(numbers.size() == 6);
-  const std::vector<Metric> metrics = objective.evaluate([] { return false; });
+  const std::vector<Metric> metrics = objective.evaluate({});
   CHECK(metrics[0].name == "loss");
   CHECK(metrics[0].value == doctest::Approx(std::log(3) + std::log(2)).epsilon(0.1));  // nothing is known yet
   CHECK(metrics[1].name == "accuracy");

@@ -23,7 +23,7 @@ class Scripted : public Causal {
         values_(std::move(values)),
         better_(better) {}
 
-  std::vector<Metric> evaluate(const std::function<bool()>&) const override {
+  std::vector<Metric> evaluate(const Evaluators&) const override {
     return {{"scripted", values_.at(evaluations_++)}, {"other", -values_.front()}};
   }
   Better better() const override { return better_; }
@@ -105,9 +105,7 @@ namespace {
 class Diverging : public Causal {
  public:
   using Causal::Causal;
-  std::vector<Metric> evaluate(const std::function<bool()>&) const override {
-    throw NumericError("an answer is not finite");
-  }
+  std::vector<Metric> evaluate(const Evaluators&) const override { throw NumericError("an answer is not finite"); }
 };
 
 }  // namespace

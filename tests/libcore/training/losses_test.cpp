@@ -370,7 +370,7 @@ TEST_CASE("translate: an evaluation of so many tokens reads the groups that hold
   const data::PairGroups groups =
       evaluation_groups(model, pairs, {}, {.batch_size = 1, .max_source = 100, .max_target = 100});
   REQUIRE(groups.groups_per_epoch() == 4);
-  const auto tokens_of = [&](Index limit) { return evaluate(model, groups, limit, [] { return false; }).tokens; };
+  const auto tokens_of = [&](Index limit) { return evaluate(model, groups, limit).tokens; };
   std::vector<Index> sums{0};
   for (Index group = 0; group < 4; ++group) {
     const data::FramedPair& pair = groups.group(group).front();

@@ -157,9 +157,9 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
   settings.training.batch_size = 16;
   settings.training.eval_tokens = 0;
   Masked objective(model, texts, settings);
-  const auto before = objective.evaluate([] { return false; });
+  const auto before = objective.evaluate({});
   Trainer(objective, settings).run({});
-  const auto after = objective.evaluate([] { return false; });
+  const auto after = objective.evaluate({});
   REQUIRE(after.size() == 2);
   CHECK(after[0].name == "loss");
   CHECK(after[1].name == "accuracy");
@@ -168,7 +168,7 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
   settings.seed = 77;
   MaskedTexts otherwise = texts;
   otherwise.masking = {.masking = data::MaskingKind::unchanging, .probability = 0.4, .whole_words = true};
-  const auto again = Masked(model, otherwise, settings).evaluate([] { return false; });
+  const auto again = Masked(model, otherwise, settings).evaluate({});
   CHECK(again[0].value == after[0].value);
   const auto windows = evaluation_windows(model, valid, data::MaskVocabulary(30));
   const Index count = windows.windows_per_epoch();
@@ -231,7 +231,7 @@ class NextOfAll : public Objective {
   std::vector<Origin> origins(Index, Index) const override { return {}; }
   double flops_per_unit() const override { return 0; }
   bool can_evaluate() const override { return false; }
-  std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {}; }
+  std::vector<Metric> evaluate(const Evaluators&) const override { return {}; }
 
  private:
   models::Encoder& model_;

@@ -68,7 +68,7 @@ TEST_CASE(
 
   // The last evaluation was of these weights, and training itself went on from the others.
   const Causal objective(averaged, tokens, &valid, settings_of(40, 0));
-  CHECK(objective.evaluate([] { return false; }).front().value == evaluated);
+  CHECK(objective.evaluate({}).front().value == evaluated);
   for (const StateTensor& moment : trainer.tensors()) {
     const std::string prefix = "trained/";
     if (!moment.name.starts_with(prefix)) continue;

@@ -103,9 +103,9 @@ TEST_CASE("objectives: an epoch begins with an empty memory, and evaluates with 
   ObjectiveRun run(4, tokens, valid, settings);
   CHECK(run.objective.samples_per_epoch() == 12);
   CHECK(run.objective.note().starts_with("a memory of 12 positions"));
-  const double evaluated = run.objective.evaluate([] { return false; })[0].value;
+  const double evaluated = run.objective.evaluate({})[0].value;
   for (const StateTensor& layer : run.objective.state()) layer.value.fill(std::numeric_limits<Real>::quiet_NaN());
-  CHECK(run.objective.evaluate([] { return false; })[0].value == evaluated);
+  CHECK(run.objective.evaluate({})[0].value == evaluated);
   const auto loss = [&](Index step) {
     const MicroBatch batch = run.objective.batch(4 * step, 4);
     return batch.loss({}, batch.counts).value()[0];

@@ -37,7 +37,7 @@ class FixedGradient : public Objective {
   std::vector<Origin> origins(Index, Index) const override { return {}; }
   double flops_per_unit() const override { return 0; }
   bool can_evaluate() const override { return false; }
-  std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {}; }
+  std::vector<Metric> evaluate(const Evaluators&) const override { return {}; }
   std::vector<Real> weights() const { return weights_.value().elements(); }
 
  private:
@@ -252,7 +252,7 @@ TEST_CASE("training: a divergence that is found later tells what the step that c
       return all;
     }
     bool can_evaluate() const override { return evaluates_; }
-    std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {{"score", std::nan("")}}; }
+    std::vector<Metric> evaluate(const Evaluators&) const override { return {{"score", std::nan("")}}; }
     bool evaluates_;
   };
   TrainingConfig settings = quick_settings(3);
@@ -594,7 +594,7 @@ TEST_CASE("training: a loss or an evaluation that throws leaves nothing half don
               }};
     }
     bool can_evaluate() const override { return true; }
-    std::vector<Metric> evaluate(const std::function<bool()>&) const override {
+    std::vector<Metric> evaluate(const Evaluators&) const override {
       check<DataError>(++evaluations != failing_evaluation, "an evaluation");
       return {{"loss", static_cast<double>(weights()[0])}};
     }

@@ -392,7 +392,7 @@ class Waves : public Objective {
   std::vector<Origin> origins(Index, Index) const override { return {}; }
   double flops_per_unit() const override { return 0; }
   bool can_evaluate() const override { return false; }
-  std::vector<Metric> evaluate(const std::function<bool()>&) const override { return {}; }
+  std::vector<Metric> evaluate(const Evaluators&) const override { return {}; }
 
   static double gradient_of(std::size_t parameter, std::size_t i, Index first) {
     return gradient_at(parameter, i, 1) * std::cos(static_cast<double>(first));

@@ -110,19 +110,18 @@ Score score_of(const Subject& subject, const EvaluateOptions& options, const cli
   const std::string model_path = arguments.operand("MODEL"), path = arguments.operand("DATA");
   const training::ObjectiveChoice objective = objective_of(subject.model, subject.data, options, model_path);
   cli::Progress progress(arguments, "batches");
-  const training::ObjectiveEvaluation result =
-      objective->evaluate({.model = subject.model,
-                           .model_name = model_path,
-                           .data = subject.data,
-                           .tokenizer = subject.tokenizer,
-                           .source_tokenizer = subject.source_tokenizer,
-                           .sequence_length = options.sequence_length,
-                           .memory = options.memory == own_memory ? std::nullopt : std::optional(options.memory),
-                           .stride = options.stride,
-                           .batch_size = options.batch_size,
-                           .progress = [&](Index done, Index all) {
-                             progress.update(static_cast<double>(done), static_cast<double>(all));
-                           }});
+  const training::ObjectiveEvaluation result = objective->evaluate(
+      {.model = subject.model,
+       .model_name = model_path,
+       .data = subject.data,
+       .tokenizer = subject.tokenizer,
+       .source_tokenizer = subject.source_tokenizer,
+       .sequence_length = options.sequence_length,
+       .memory = options.memory == own_memory ? std::nullopt : std::optional(options.memory),
+       .stride = options.stride,
+       .batch_size = options.batch_size,
+       .progress = [&](Index done, Index all) { progress.update(static_cast<double>(done), static_cast<double>(all)); },
+       .group = parallel::dividing()});
   if (result.left_out > 0) {
     arguments.warn(concatenate(path, ": ", counted(result.left_out, "pair is", "pairs are"),
                                " longer than the model's positions, and left out"));
@@ -220,7 +219,8 @@ cli::Verb verbs::evaluate() {
       {.summary = "Computes the loss of a model on a file of tokens, pairs or graphs.",
        .synopsis = {"MODEL DATA [--sequence-length N] [--json]", "ADAPTER DATA [--base MODEL] [--json]"},
        .operands = {{"MODEL", "a model, or the adapter of one", 1, 1},
-                    {"DATA", "a token or pairs file made with the model's tokenizer, or a graphs file", 1, 1}}},
+                    {"DATA", "a token or pairs file made with the model's tokenizer, or a graphs file", 1, 1}},
+       .has_ranks = true},
       heddle::evaluate);
 }
 

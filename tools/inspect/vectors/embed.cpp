@@ -125,7 +125,7 @@ class Embedder {
     } else {
       cli::Input input = arguments_.open_text(arguments_.input_or_usage("FILE").front());
       source_ = input.name();
-      answer_texts(std::move(input), {.texts = texts_at_once}, make, answer);
+      answer_texts(std::move(input), {.texts = texts_at_once * parallel::dividing().size()}, make, answer);
     }
     limit_.report(arguments_);
   }
@@ -219,7 +219,7 @@ void write_hdf5(Embedder& embedder, const cli::Arguments& arguments, const Embed
   embeddings.hidden = Tensor({rows, embedder.width()}, elements);
   formats::Provenance provenance = formats::start_provenance(arguments.command_line());
   formats::add_input(provenance, "model", arguments.operand("MODEL"));
-  formats::write_embeddings(path, embeddings, provenance);
+  if (parallel::dividing().is_first()) formats::write_embeddings(path, embeddings, provenance);
 }
 
 void check_usage(const cli::Arguments& arguments, const EmbedOptions& options) {
@@ -256,7 +256,8 @@ cli::Verb verbs::embed() {
        .synopsis = {"MODEL [FILE] [--layer N] [--pooling NAME] [-o x.h5|x.tsv] [--jsonl]",
                     "MODEL --text TEXT [--layer N] [--pooling NAME] [-o x.h5|x.tsv] [--json]"},
        .operands = {{"MODEL", "a model file, or an adapter", 1, 1},
-                    {"FILE", "texts, one per line; none or - is standard input", 0, 1}}},
+                    {"FILE", "texts, one per line; none or - is standard input", 0, 1}},
+       .has_ranks = true},
       heddle::embed);
 }
 

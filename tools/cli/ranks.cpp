@@ -1,4 +1,4 @@
-#include "tools/training/ranks.hpp"
+#include "tools/cli/ranks.hpp"
 
 #include <unistd.h>
 
@@ -11,11 +11,11 @@
 #include <iostream>
 #include <thread>
 
+#include "libcore/base/values.hpp"
 #include "libcore/parallel/connect.hpp"
 #include "tools/cli/run.hpp"
-#include "tools/training/run_control.hpp"
 
-namespace heddle {
+namespace heddle::cli {
 
 namespace {
 
@@ -33,43 +33,53 @@ std::string own_processors() {
   return host.data();
 }
 
-// HEDDLE_STALL_TIMEOUT.
-TimeLimit stall_timeout() {
+// HEDDLE_STALL_TIMEOUT, in seconds; 0: none.
+double stall_timeout() {
   const char* const name = "HEDDLE_STALL_TIMEOUT";
   const char* const text = std::getenv(name);
-  if (text == nullptr) return {.seconds = 600};
+  if (text == nullptr) return 600;
   try {
-    return TimeLimit::from_text(text);
+    return std::string_view(text) == "none" ? 0 : parse_duration(text);
   } catch (const UsageError& error) {
     throw UsageError(concatenate(name, "=", text, " in the environment: ", error.what()));
   }
 }
 
-cli::ExceptionHooks hooks_of(int rank) {
+// Takes what is written, and keeps nothing.
+class Nowhere : public std::streambuf {
+ protected:
+  int_type overflow(int_type character) override { return traits_type::not_eof(character); }
+  std::streamsize xsputn(const char*, std::streamsize count) override { return count; }
+};
+
+ExceptionHooks hooks_of(int rank) {
   if (rank == 0) return {};
   return {.who = concatenate("rank ", rank), .before = [] { std::this_thread::sleep_for(until_others_speak); }};
 }
 
 }  // namespace
 
-Ranks::Ranks(cli::Arguments& arguments) : exceptions_(std::uncaught_exceptions()) {
+Ranks::Ranks(Arguments& arguments, RanksShare share) : exceptions_(std::uncaught_exceptions()) {
   const auto launched = parallel::launch();
-  if (launched) cli::at_exception(hooks_of(launched->rank));  // of connect() itself
+  if (launched) at_exception(hooks_of(launched->rank));  // of connect() itself
   group_ = parallel::connect();
   if (!launched) return;
-  group_->wait_at_most(stall_timeout().seconds);
-  cli::ExceptionHooks hooks = hooks_of(group_->rank());
+  group_->wait_at_most(stall_timeout());
+  ExceptionHooks hooks = hooks_of(group_->rank());
   hooks.after = [group = group_](int status) { group->abort(status); };
   hooks.answered = [group = group_] { group->leave(); };
-  cli::at_exception(std::move(hooks));
+  at_exception(std::move(hooks));
   const std::vector<std::string> processors = group_->gather(own_processors());
   const auto sharing = std::ranges::count(processors, processors[static_cast<std::size_t>(group_->rank())]);
   arguments.be_one_of(static_cast<int>(sharing), group_->is_first());
+  static Nowhere nowhere;
+  if (!group_->is_first()) std::cout.rdbuf(&nowhere);
+  if (share == RanksShare::answers) divided_.emplace(*group_);
 }
 
 Ranks::~Ranks() {
   if (std::uncaught_exceptions() > exceptions_) return;
-  cli::at_exception({});
+  at_exception({});
   try {
     group_->leave();
   } catch (const Error& error) {
@@ -78,4 +88,13 @@ Ranks::~Ranks() {
   }
 }
 
-}  // namespace heddle
+void refuse_ranks(const About& about) {
+  const auto launched = parallel::launch();
+  if (about.has_ranks || !launched || launched->size.value_or(1) == 1) return;
+  throw UsageError(
+      concatenate(launched->by, " in the environment: several of ", about.command(),
+                  " were started, which would each do all of the work; start it alone, or set HEDDLE_RANKS=1 where "
+                  "each is to do its own"));
+}
+
+}  // namespace heddle::cli

@@ -1,0 +1,78 @@
+#include "libcore/parallel/divided.hpp"
+
+#include <algorithm>
+
+#include "libcore/base/error.hpp"
+
+namespace heddle::parallel {
+
+namespace {
+
+thread_local const Group* dividing_group = nullptr;
+
+// What a rank's work threw; kind 0: nothing.
+struct Failure {
+  char kind = 0;
+  int exit_status = 0;
+  std::string message;
+  auto parts() { return std::tie(kind, exit_status, message); }
+  auto parts() const { return std::tie(kind, exit_status, message); }
+};
+
+Failure failure_of(const std::function<void()>& work) {
+  try {
+    work();
+    return {};
+  } catch (const UsageError& error) {
+    return {'u', 2, error.what()};
+  } catch (const DataError& error) {
+    return {'d', 1, error.what()};
+  } catch (const NumericError& error) {
+    return {'n', 3, error.what()};
+  } catch (const Error& error) {
+    return {'e', error.exit_status(), error.what()};
+  } catch (const std::exception& error) {
+    return {'e', 1, error.what()};
+  }
+}
+
+[[noreturn]] void raise(const Failure& failure) {
+  switch (failure.kind) {
+    case 'u':
+      throw UsageError(failure.message);
+    case 'd':
+      throw DataError(failure.message);
+    case 'n':
+      throw NumericError(failure.message);
+    default:
+      throw Error(failure.message, failure.exit_status);
+  }
+}
+
+}  // namespace
+
+Divided::Divided(const Group& group) : before_(dividing_group) {
+  dividing_group = &group;
+}
+
+Divided::~Divided() {
+  dividing_group = before_;
+}
+
+const Group& dividing() {
+  return dividing_group == nullptr ? alone() : *dividing_group;
+}
+
+void together(const Group& group, const std::function<void()>& work) {
+  if (group.is_alone()) return work();
+  Packer packer;
+  packer(failure_of(work));
+  for (const std::string& of_rank : group.gather(packer.bytes())) {
+    Failure failure;
+    Unpacker unpacker(of_rank);
+    unpacker(failure);
+    if (failure.kind != 0) raise(failure);
+  }
+}
+
+}  // namespace heddle::parallel
