@@ -137,6 +137,18 @@ std::string label_member(const JsonNode& object, const std::string& name, const 
   return std::string(name_in(name_member(object, name.c_str(), where)));
 }
 
+// A text, or a list of texts, which are lines.
+std::string steps_member(const JsonNode& object, const std::string& where) {
+  const JsonNode steps = object.find(steps_column);
+  if (!steps.is_list()) return text_member(object, steps_column, where);
+  std::vector<std::string> lines;
+  for (const JsonNode& line : steps.list()) {
+    check<DataError>(line.is_text(), where, ": \"", steps_column, "\" has an element that is not a string");
+    lines.emplace_back(line.text());
+  }
+  return join(lines, "\n");
+}
+
 data::LabelledText labelled_text(const ObjectText& from, Texts texts, Gold gold, const TextColumns& wanted) {
   const ParsedObject parsed(from);
   const JsonNode object = parsed.object();
@@ -149,12 +161,13 @@ data::LabelledText labelled_text(const ObjectText& from, Texts texts, Gold gold,
   };
   data::LabelledText example;
   example.line = from.place.line;
-  const bool is_pair = texts == Texts::pair;
-  example.text = text_member(object, key(wanted.text, is_pair ? "source" : "text", "--text-column").c_str(), where);
+  example.text = text_member(object, key(wanted.text, first_column(texts), "--text-column").c_str(), where);
   if (texts != Texts::one) {
-    const std::string second = key(wanted.text_b, is_pair ? "target" : "text_b", "--text-column");
-    example.second_text = text_member(object, second.c_str(), where);
+    const std::string second = key(wanted.text_b, second_column(texts), "--text-column");
+    example.second_text = texts == Texts::worked ? name_member(object, second.c_str(), where)
+                                                 : text_member(object, second.c_str(), where);
   }
+  if (texts == Texts::worked && !object.find(steps_column).is_null()) example.steps = steps_member(object, where);
   check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
   if (gold == Gold::given) {

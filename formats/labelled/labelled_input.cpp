@@ -100,7 +100,11 @@ std::string_view with_line_feeds(std::string_view content, const Place& begin, s
 }
 
 const Entry& text_entry(std::string_view file, const LabelledInput& input, Texts texts) {
-  return choose(file, input, texts == Texts::pair ? "pairs of texts" : "labelled texts", &Entry::texts);
+  return choose(file, input,
+                texts == Texts::pair     ? "pairs of texts"
+                : texts == Texts::worked ? "prompts and answers"
+                                         : "labelled texts",
+                &Entry::texts);
 }
 
 // With both names of a pair, which are given as one.

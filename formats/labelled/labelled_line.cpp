@@ -19,6 +19,14 @@ std::string_view first_line(std::string_view content) {
   return line;
 }
 
+const char* first_column(Texts texts) {
+  return texts == Texts::pair ? "source" : texts == Texts::worked ? "prompt" : "text";
+}
+
+const char* second_column(Texts texts) {
+  return texts == Texts::pair ? "target" : texts == Texts::worked ? "answer" : "text_b";
+}
+
 std::string_view name_in(std::string_view field) {
   return text::stripped(field);
 }

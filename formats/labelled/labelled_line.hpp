@@ -17,8 +17,14 @@ inline constexpr std::string_view blanks = " \t";
 // Whether the gold answers (labels, tags, spans) are required. Those that are not required may be missing.
 enum class Gold { given, absent };
 
-// The texts of an example. Of a pair, the first is the source and the second the target.
-enum class Texts { one, two, pair };
+// The texts of an example. Of a pair, the first is the source and the second the target; of a worked one, they are the
+// prompt and the answer, between which there may be steps.
+enum class Texts { one, two, pair, worked };
+
+// The usual names of the columns with the first and the second text.
+const char* first_column(Texts texts);
+const char* second_column(Texts texts);
+inline constexpr const char* steps_column = "steps";
 
 // The first line that is not blank, without its ending.
 std::string_view first_line(std::string_view content);

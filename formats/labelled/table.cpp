@@ -115,10 +115,9 @@ std::vector<WantedColumn> TableReader::wanted_columns() {
   std::vector<WantedColumn> wanted;
   const TextColumns& names = columns_.wanted_;
   if (gold_ == Gold::given) wanted.push_back({"--label-column", names.label, "label", &columns_.label_});
-  const bool is_pair = texts_ == Texts::pair;
-  wanted.push_back({"--text-column", names.text, is_pair ? "source" : "text", &columns_.text_});
+  wanted.push_back({"--text-column", names.text, first_column(texts_), &columns_.text_});
   if (texts_ == Texts::one) return wanted;
-  wanted.push_back({"--text-column", names.text_b, is_pair ? "target" : "text_b", &columns_.text_b_});
+  wanted.push_back({"--text-column", names.text_b, second_column(texts_), &columns_.text_b_});
   return wanted;
 }
 
@@ -128,6 +127,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   const std::vector<WantedColumn> wanted = wanted_columns();
   for (const auto& [option, name, usual, column] : wanted) names.look_for(name.empty() ? usual : name);
   if (texts_ == Texts::one) names.look_for("text_b");
+  if (texts_ == Texts::worked) names.look_for(steps_column);
   while (take_blank_line(rest, place)) continue;
   const Place header = place;
   const Index count =
@@ -141,6 +141,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   }
   check<DataError>(texts_ != Texts::one || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
+  if (texts_ == Texts::worked) columns_.steps_ = names.find(steps_column, header);
   columns_.count_ = count;
 }
 
@@ -162,8 +163,12 @@ void TableReader::settle_by_number(std::string_view rest, Place place) {
     }
     return;
   }
-  for (Index i = 0; const WantedColumn& column : wanted) *column.place = i++;
   columns_.count_ = static_cast<Index>(wanted.size());
+  for (Index i = 0; const WantedColumn& column : wanted) *column.place = i++;
+  if (texts_ != Texts::worked || format_.split(rest, place, [](Index, std::string_view) {}) != 3) return;
+  columns_.steps_ = 1;
+  columns_.text_b_ = 2;
+  columns_.count_ = 3;
 }
 
 void TableReader::check_distinct(const Place& place) {
@@ -180,6 +185,8 @@ std::string TableReader::expected(Index count) const {
   if (columns_.wanted_.any() || columns_.header_ == Header::present) return "";
   const std::string between(format_.between);
   if (texts_ == Texts::pair) return "; a line is SOURCE, " + between + ", TARGET";
+  if (texts_ == Texts::worked)
+    return concatenate("; a line is PROMPT, ", between, ", STEPS, ", between, ", ANSWER, or without STEPS");
   std::string line = gold_ == Gold::given ? "LABEL, " + between + ", TEXT" : "TEXT";
   if (texts_ == Texts::two) line += ", " + between + ", TEXT";
   const bool has_more = count > columns_.count_;
@@ -194,6 +201,7 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
     if (column == columns_.text_) example.text = field;
     if (column == columns_.text_b_) example.second_text = field;
+    if (column == columns_.steps_) example.steps = field;
     if (column == columns_.label_) example.label = name_in(field);
   });
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,

@@ -28,7 +28,8 @@ struct heddle::Names<heddle::formats::Header> {
 namespace heddle::formats {
 
 // Columns by name or number from 1; "" is the default: with a header the columns "text", "text_b" and "label", else
-// label, text, second text, from the left, without those that are not wanted.
+// label, text, second text, from the left, without those that are not wanted. Of prompts and answers the columns are
+// called "prompt", "steps" and "answer", and steps may be absent, without a header, too.
 struct TextColumns {
   std::string text, text_b, label;
 
@@ -54,7 +55,7 @@ class TableColumns {
   const TableFormat* format_ = nullptr;
   bool settled_ = false;
   Index count_ = 0;                             // fields of each row
-  std::optional<Index> text_, text_b_, label_;  // from 0
+  std::optional<Index> text_, text_b_, label_, steps_;  // from 0
 };
 
 // A format of tables, a constant of the program. split() removes the first row from `rest`, calls take(column, field)

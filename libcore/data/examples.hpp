@@ -19,6 +19,7 @@ struct LabelledText {
   std::string label;
   Index line = 0;      // in its file, from 1
   std::string more{};  // further members of its JSON object, as they are spelled
+  std::optional<std::string> steps{};  // that lead from a prompt to its answer
   std::string name{};  // what people call it, where that is not the text: of a graph
 
   const std::string& shown() const { return name.empty() ? text : name; }

@@ -94,9 +94,6 @@ SpanCounts span_counts(Index tokens, const NoiseOptions& options);
 
 // Upper bounds of the lengths of source and target that corrupt() makes of a text of so many tokens; of spans without a
 // roll, and of the target of infilling, the lengths. None is longer for a shorter text.
-struct PairLengths {
-  Index source, target;
-};
 PairLengths noised_lengths(Index tokens, const NoiseOptions& options);
 
 // Spans: noise and rest are split into as many parts as there are spans, uniformly at random, and take turns, the rest

@@ -36,17 +36,24 @@ struct PairOptions {
   }
 };
 
-// What stands around the texts of a pair.
-struct PairFrames {
-  TextFrame source, target;
-  TokenId start;  // before the target's frame
-};
-
-// A pair as a model reads it: the frame's source, and the start token and the frame's target, of which the model reads
-// all but the last and predicts all but the first `given`: the start token and what the frame begins with.
+// A pair as a model reads it: the source, and the target, of which the model reads all but the last token and predicts
+// all but the first `given`.
 struct FramedPair {
   std::vector<TokenId> source, target;
   Index given = 1;
+};
+
+// What stands around the texts of a pair. A target that is read apart from its source begins with the start token and
+// what its frame begins with, which are given; one that continues its source is one text with it, of which the source
+// is given, or the start token where that is empty, and has only the frame's end.
+struct PairFrames {
+  TextFrame source, target;
+  TokenId start;
+  bool continues = false;
+
+  // Tokens that the model reads of either side of a pair of such texts.
+  PairLengths lengths(Index of_source, Index of_target) const;
+  FramedPair around(const TokenPair& texts) const;
 };
 
 // The limits of a group of pairs.
@@ -66,11 +73,12 @@ class PairGroups {
 
   Index groups_per_epoch() const { return static_cast<Index>(groups_.size()); }
   Index largest() const { return largest_; }    // pairs in a group
-  Index longest() const { return longest_; }    // tokens of a side of a pair
+  Index longest() const { return longest_; }    // tokens that the model reads of a side of a pair
   Index left_out() const { return left_out_; }  // pairs that are too long
   // Tokens of a side of a pair, with its frame.
   double mean_source() const { return mean_source_; }
   double mean_target() const { return mean_target_; }
+  double mean_predicted() const { return mean_predicted_; }
   const PairSource& source() const { return pairs_; }
 
   // The numbers of its pairs.
@@ -81,7 +89,7 @@ class PairGroups {
   struct Group {
     Index begin, count;  // in the sorted order
   };
-  FramedPair framed(Index pair, Index epoch) const;
+  PairLengths lengths_of(Index pair) const;
   std::vector<Index> sorted_numbers(std::uint64_t epoch) const;
 
   const PairSource& pairs_;
@@ -90,7 +98,7 @@ class PairGroups {
   std::vector<Index> kept_;  // pairs that are short enough
   std::vector<Group> groups_;
   Index largest_ = 0, longest_ = 0, left_out_ = 0;
-  double mean_source_ = 0, mean_target_ = 0;
+  double mean_source_ = 0, mean_target_ = 0, mean_predicted_ = 0;
   mutable std::uint64_t epoch_;
   mutable std::vector<Index> sorted_;  // pairs, in the order of the epoch
 };

@@ -13,6 +13,10 @@ namespace heddle::data {
 struct TokenPair {
   std::vector<TokenId> source, target;
 };
+// Numbers of tokens.
+struct PairLengths {
+  Index source, target;
+};
 
 // The ids are those of the texts alone: models add the special tokens that they need around them.
 class PairSource {

@@ -32,7 +32,9 @@ data::NoisyPairs noisy_pairs(const models::SequenceToSequence& model, const data
 
 Denoise::Denoise(models::Model& model, NoisyTexts texts, const data::PairFrames& frames,
                  const data::PairOptions& options, const TrainingConfig& config)
-    : NoisyTexts(std::move(texts)), Translate(model, train, valid ? &*valid : nullptr, frames, options, config) {}
+    : NoisyTexts(std::move(texts)),
+      PairObjective(model, models::require<models::SequenceToSequence>(model, "the denoise objective", "training"),
+                    {train, valid ? &*valid : nullptr, frames}, options, config) {}
 
 std::vector<Origin> Denoise::origins(Index first, Index count) const {
   std::vector<Origin> origins;
@@ -91,7 +93,7 @@ struct DenoiseSettings final : ObjectiveSettings {
     const data::PairFrames frames = pair_frames(model, *inputs.tokenizer, nullptr);
     const data::NoiseVocabulary vocabulary(*inputs.tokenizer, noise.noise, inputs.model_name);
     ObjectiveEvaluation result =
-        evaluate_pairs(inputs, noisy_pairs(model, *inputs.data.text, vocabulary, frames, noise), frames);
+        evaluate_pairs(inputs, model, noisy_pairs(model, *inputs.data.text, vocabulary, frames, noise), frames);
     result.covers_text = false;
     return result;
   }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "libcore/data/noisy_pairs.hpp"
-#include "libcore/training/translate.hpp"
+#include "libcore/training/pair_objective.hpp"
 
 namespace heddle::training {
 
@@ -18,7 +18,7 @@ struct NoisyTexts {
   std::optional<data::NoisyPairs> valid;
 };
 
-class Denoise : private NoisyTexts, public Translate {
+class Denoise : private NoisyTexts, public PairObjective {
  public:
   // Throws UsageError and DataError for texts and models that cannot work.
   Denoise(models::Model& model, NoisyTexts texts, const data::PairFrames& frames, const data::PairOptions& options,

@@ -65,6 +65,8 @@ struct ObjectiveSettings {
   virtual void fit(models::ModelConfig&) const {}
   // The most tokens in a micro-batch, where they and not the number of samples limit it; 0 where samples do.
   virtual Index batch_tokens() const { return 0; }
+  // What stands between the steps to an answer and the answer, where the objective reads both as one text.
+  virtual std::string answer_mark() const { return ""; }
 
   template <class Self, class Visitor>
   static void visit(Self&, Visitor&) {}

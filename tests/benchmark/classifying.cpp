@@ -5,7 +5,7 @@
 #include "formats/heddle/task_file.hpp"
 #include "libcore/decoding/predict.hpp"
 #include "measure.hpp"
-#include "support/labelled.hpp"
+#include "tests/support/labelled.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/streams.hpp"
 
@@ -36,8 +36,8 @@ std::vector<data::TaskExample> examples_of(const formats::LoadedTask& loaded, co
   const auto texts = formats::read_tsv(cli::read_all(input), file, formats::Texts::one, formats::Gold::absent);
   const models::Model& model = loaded.model->body();
   data::OverlongTexts overlong{data::Overlong::truncate};
-  return data::text_examples(texts, file, loaded.tokenizer,
-                             data::Framing(loaded.tokenizer, model.position_limit(), embeds_segments(model)), overlong);
+  return data::text_examples(texts, file, *loaded.tokenizer,
+                             data::Framing(*loaded.tokenizer, model.tokens().position_limit(), embeds_segments(model)), overlong);
 }
 
 const cli::About about{

@@ -36,8 +36,8 @@ std::vector<data::TaskExample> random_examples(const models::Model& model, Index
   std::uint64_t drawn = 0;
   for (data::TaskExample& example : examples) {
     example.label = static_cast<TokenId>(drawn % 2);
-    for (Index t = 0; t < model.training_length(); ++t) {
-      const auto id = stream.below(drawn++, static_cast<std::uint64_t>(model.vocab_size()));
+    for (Index t = 0; t < model.tokens().training_length(); ++t) {
+      const auto id = stream.below(drawn++, static_cast<std::uint64_t>(model.tokens().vocab_size()));
       example.sequence.ids.push_back(static_cast<TokenId>(id));
     }
   }
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
                             {.task = models::Task::classify, .labels = {"no", "yes"}});
     const double seconds = step_time(model, options);
     formats::Json json;
-    json["tokens_per_second"] = static_cast<double>(options.batch_size * model.body().training_length()) / seconds;
+    json["tokens_per_second"] = static_cast<double>(options.batch_size * model.body().tokens().training_length()) / seconds;
     json["peak_memory_mb"] = peak_memory() * 1e-6;
     json["trained_parameters"] = model.parameters().trained_count();
     std::cout << json.dump() << std::endl;

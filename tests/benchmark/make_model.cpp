@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
     const auto options = arguments.read<Options>();
     const text::TokenizerModel bytes = text::Trainer({.kind = text::TokenizerKind::byte}).finish();
     models::ModelConfig config = models::preset(options.preset);
-    if (config->vocab_size == 0) config->vocab_size = static_cast<Index>(bytes.pieces.size());
+    if (config.tokens().vocab_size == 0) config.tokens().vocab_size = static_cast<Index>(bytes.pieces.size());
     const auto model = models::make_model(config, 1);
     formats::ModelWriter file(arguments.operand("MODEL"));
     file.config(config);

@@ -14,7 +14,7 @@ struct ModelChoice {
   // With so large a vocabulary where none is given. Throws UsageError.
   models::ModelConfig chosen(Index vocab_size) const {
     models::ModelConfig config = arch.resolved(models::ModelConfig(), "arch");
-    if (config->vocab_size == 0) config->vocab_size = vocab_size;
+    if (config.tokens().vocab_size == 0) config.tokens().vocab_size = vocab_size;
     return config;
   }
 

@@ -4,7 +4,7 @@
 #include "formats/archives/json_archive.hpp"
 #include "libcore/training/causal.hpp"
 #include "libcore/training/trainer.hpp"
-#include "libcore/training/translate.hpp"
+#include "libcore/training/pair_objective.hpp"
 #include "measure.hpp"
 #include "model_choice.hpp"
 #include "tools/cli/run.hpp"
@@ -29,17 +29,17 @@ struct Options {
 };
 
 data::TokensInMemory random_tokens(const models::Model& model, Index batch_size) {
-  std::vector<TokenId> tokens(static_cast<std::size_t>(40 * batch_size * model.training_length()));
+  std::vector<TokenId> tokens(static_cast<std::size_t>(40 * batch_size * model.tokens().training_length()));
   const RandomStream stream(1, 2);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    tokens[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(model.vocab_size())));
+    tokens[i] = static_cast<TokenId>(stream.below(i, static_cast<std::uint64_t>(model.tokens().vocab_size())));
   }
-  return {std::move(tokens), model.vocab_size()};
+  return {std::move(tokens), model.tokens().vocab_size()};
 }
 
 data::PairsInMemory random_pairs(const models::Model& model, Index source_vocab, Index batch_size) {
   // The special tokens around a text are added to it.
-  const Index length = model.training_length() - 1;
+  const Index length = model.tokens().training_length() - 1;
   const RandomStream stream(1, 2);
   std::uint64_t drawn = 0;
   const auto text = [&](Index vocab) {
@@ -48,8 +48,8 @@ data::PairsInMemory random_pairs(const models::Model& model, Index source_vocab,
     return ids;
   };
   std::vector<data::TokenPair> pairs;
-  for (Index i = 0; i < 4 * batch_size; ++i) pairs.push_back({text(source_vocab), text(model.vocab_size())});
-  return {std::move(pairs), source_vocab, model.vocab_size()};
+  for (Index i = 0; i < 4 * batch_size; ++i) pairs.push_back({text(source_vocab), text(model.tokens().vocab_size())});
+  return {std::move(pairs), source_vocab, model.tokens().vocab_size()};
 }
 
 double step_time(training::Objective& objective, const training::TrainingConfig& settings, const Options& options) {
@@ -67,7 +67,7 @@ double step_time(models::Model& model, const Options& options) {
   if (const auto* const translator = model.as<models::SequenceToSequence>()) {
     const data::PairsInMemory pairs = random_pairs(model, translator->source_vocab_size(), options.batch_size);
     const data::PairFrames frames{{}, {}, 0};
-    training::Translate objective(model, pairs, nullptr, frames, {}, settings);
+    training::PairObjective objective(model, *translator, {pairs, nullptr, frames}, {}, settings);
     return step_time(objective, settings, options);
   }
   const data::TokensInMemory source = random_tokens(model, options.batch_size);
@@ -97,8 +97,8 @@ int main(int argc, char** argv) {
     const models::ModelConfig config = options.model.chosen(256);
     const auto model = models::make_model(config, 1);
     const double seconds = step_time(*model, options);
-    const double tokens_per_second = static_cast<double>(options.batch_size * model->training_length()) / seconds;
-    const double operations = model->training_flops_per_token(model->training_length(), 1);
+    const double tokens_per_second = static_cast<double>(options.batch_size * model->tokens().training_length()) / seconds;
+    const double operations = model->tokens().training_flops_per_token(model->tokens().training_length(), 1);
     formats::Json json;
     json["tokens_per_second"] = tokens_per_second;  // of targets, where there are sources too
     json["gflops"] = tokens_per_second * operations * 1e-9;

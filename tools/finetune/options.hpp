@@ -42,7 +42,7 @@ struct FinetuneOptions : RunOptions {
                 .not_empty()
                 .takes("FILE"),
             self.tokenizer);
-    visitor(Field("train", "labelled files; for lm, token files or texts, weighted by readings per epoch (default 1)")
+    visitor(Field("train", "labelled files; for lm, token files or texts, weighted by readings per epoch, or prompts")
                 .not_empty()
                 .takes("FILE[:WEIGHT],...")
                 .essential(),

@@ -5,13 +5,17 @@
 #include "libcore/text/unicode.hpp"
 #include "libcore/training/objectives.hpp"
 #include "tools/lines/encode_line.hpp"
-#include "tools/tasks/task_data.hpp"
+#include "tools/tasks/worked_records.hpp"
 
 namespace heddle {
 
 PairTask::PairTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
                    const cli::Arguments& arguments)
-    : options_(options), objective_(*spec.objective), arguments_(arguments), tokenizer_(base.tokenizer()) {
+    : options_(options),
+      task_(spec.tuning->task),
+      objective_(*spec.objective),
+      arguments_(arguments),
+      tokenizer_(base.tokenizer()) {
   if (formats::has_source_tokenizer(base.file())) {
     source_tokenizer_ = formats::read_tokenizer(base.file(), formats::Side::source);
   }
@@ -24,7 +28,7 @@ PairTask::PairTask(const FinetuneOptions& options, const RunSpec& spec, const fo
 std::unique_ptr<data::PairSource> PairTask::open_all(const std::vector<std::string>& words) const {
   std::vector<std::unique_ptr<data::PairSource>> files;
   for (const auto& [path, weight] : training_files(words)) {
-    check<UsageError>(weight == 1, "--train: ", path, ": weights are for --task lm");
+    check<UsageError>(weight == 1, "--train: ", path, ": weights are for texts");
     files.push_back(open(path));
   }
   if (files.size() == 1) return std::move(files.front());
@@ -39,6 +43,7 @@ std::unique_ptr<data::PairSource> PairTask::open(const std::string& path) const 
 }
 
 data::TokenPair PairTask::encode(const data::LabelledText& pair, const std::string& where) const {
+  if (continues()) return encode_worked(pair, objective_->answer_mark(), tokenizer_, where);
   const std::string target = pair.second_text.value_or("");
   const bool no_source = text::is_blank(pair.text);
   check<DataError>(!no_source && !text::is_blank(target), where, ": the ", no_source ? "source" : "target",
@@ -51,14 +56,19 @@ data::TokenPair PairTask::encode(const data::LabelledText& pair, const std::stri
 }
 
 std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) const {
-  const TaskInput how{options_.tuning.input, models::Task::translate, formats::Texts::pair, formats::Gold::absent};
+  const formats::LabelledInput& input = options_.tuning.input;
+  const TaskInput how =
+      continues() ? worked_input(input) : TaskInput{input, task_, formats::Texts::pair, formats::Gold::absent};
   std::vector<data::TokenPair> pairs;
   read_task_data(path, how, arguments_, [&](const TaskData& data, formats::BadRecords& bad) {
     for (const data::LabelledText& pair : data.texts) {
       bad.attempt_again(pair.line, [&] { pairs.push_back(encode(pair, concatenate(path, ":", pair.line))); });
     }
   });
-  check<DataError>(!pairs.empty(), path, ": no pair of texts");
+  check<DataError>(!pairs.empty(), path, continues() ? ": no prompt and answer" : ": no pair of texts");
+  if (continues() && std::ranges::all_of(pairs, [](const data::TokenPair& pair) { return pair.source.empty(); })) {
+    arguments_.warn(path + ": no record has a prompt, so that the loss counts every token");
+  }
   return std::make_unique<data::PairsInMemory>(std::move(pairs), of_sources().vocab_size(), tokenizer_.vocab_size(),
                                                path);
 }
@@ -82,7 +92,7 @@ EvaluationSample PairTask::sample_evaluation(training::TrainingConfig& config, c
 }
 
 std::string PairTask::summary() const {
-  return grouped(pairs_->train().size()) + " pairs";
+  return grouped(pairs_->train().size()) + (continues() ? " prompts with answers" : " pairs");
 }
 
 }  // namespace heddle

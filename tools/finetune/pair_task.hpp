@@ -12,11 +12,11 @@ namespace heddle {
 
 class PairTask : public FinetuningTask {
  public:
-  // Reads pairs files, and tables of sources and targets.
+  // Reads pairs files, and tables of sources and targets, or of prompts, steps and answers.
   PairTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
            const cli::Arguments& arguments);
 
-  models::TaskConfig config() const override { return {.task = models::Task::translate}; }
+  models::TaskConfig config() const override { return {.task = task_}; }
   std::unique_ptr<training::Objective> objective(models::TaskModel& model,
                                                  const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
@@ -27,10 +27,13 @@ class PairTask : public FinetuningTask {
   std::unique_ptr<data::PairSource> open_all(const std::vector<std::string>& words) const;
   std::unique_ptr<data::PairSource> open(const std::string& path) const;
   std::unique_ptr<data::PairSource> encode(const std::string& path) const;
-  // Throws DataError, with the place, for a pair of which a side is empty or has no tokens.
+  // Throws DataError, with the place, for a pair of which a side is empty or has no tokens; a prompt may be empty.
   data::TokenPair encode(const data::LabelledText& pair, const std::string& where) const;
 
+  bool continues() const { return task_ == models::Task::lm; }
+
   const FinetuneOptions& options_;
+  models::Task task_;
   training::ObjectiveChoice objective_;
   const cli::Arguments& arguments_;
   text::Tokenizer tokenizer_;

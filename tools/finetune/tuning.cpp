@@ -143,7 +143,7 @@ void Finetuning::settle(RunSpec& spec) const {
   check<UsageError>(spec.model.reads_tokens(), "--task ", to_text(tuning.task), ": is for texts, and ", options_.from,
                     " reads graphs");
   const std::shared_ptr<const models::Model> model = models::outline_of(spec.model);
-  const bool reads_pairs = tuning.task == Task::translate;
+  const bool reads_pairs = tuning.task == Task::translate || holds_records(options_, *model);
   if (!spec.objective) {
     spec.objective =
         training::objective_for(*model, reads_pairs ? training::DataKind::pairs : training::DataKind::text);

@@ -1,11 +1,15 @@
 #include "tools/finetune/tuning_task.hpp"
 
+#include "formats/files/content_type.hpp"
+#include "formats/heddle/file.hpp"
 #include "libcore/models/architecture.hpp"
+#include "libcore/training/objectives.hpp"
 #include "tools/cli/foreign_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/finetune/labelled_task.hpp"
 #include "tools/finetune/pair_task.hpp"
 #include "tools/finetune/text_task.hpp"
+#include "tools/training/training_files.hpp"
 
 namespace heddle {
 
@@ -57,6 +61,16 @@ NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& 
   return {std::move(task), config, std::move(tokenizer)};
 }
 
+bool holds_records(const FinetuneOptions& options, const models::Model& model) {
+  if (model.as<models::TokenLoss>() == nullptr || model.as<models::SequenceToSequence>() != nullptr) return false;
+  const std::string first = training_files(options.train).front().path;
+  if (formats::is_file_of(first, formats::FileKind::pairs)) return true;
+  const formats::LabelledInput& input = options.tuning.input;
+  const bool is_named = input.format != formats::LabelledFormat::automatic || first.ends_with(".tsv") ||
+                        formats::labelled_format(first, input) != formats::LabelledFormat::tsv;
+  return is_named && !formats::looks_like_hdf5(first);
+}
+
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const RunSpec& spec,
                                                      const formats::ModelFile& base, const cli::Arguments& arguments) {
   const models::Task task = spec.tuning->task;
@@ -73,13 +87,15 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   const std::string reason = ": is for labelled examples, which --task " + to_text(task) + " does not use";
   refuse({"label_column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "auxiliary_weight"},
          arguments, reason);
-  if (task == models::Task::lm) refuse({"format", "text_column", "header", "bad_records"}, arguments, reason);
+  const std::shared_ptr<const models::Model> outline = models::outline_of(spec.model);
+  const bool reads_pairs = training::data_of(*spec.objective, *outline) == training::DataKind::pairs;
+  if (!reads_pairs) refuse({"format", "text_column", "header", "bad_records"}, arguments, reason);
   const std::string arch = base.config<models::ModelConfig>().arch();
   check<DataError>(
       task != models::Task::translate || models::architecture(arch).plays(models::SequenceToSequence::what),
       options.from, ": is of the architecture ", arch, "; --task translate needs a sequence-to-sequence model (",
       models::architectures_with(models::SequenceToSequence::what), ")");
-  if (task == models::Task::translate) return std::make_unique<PairTask>(options, spec, base, arguments);
+  if (reads_pairs) return std::make_unique<PairTask>(options, spec, base, arguments);
   return std::make_unique<TextTask>(options, spec, base, arguments);
 }
 

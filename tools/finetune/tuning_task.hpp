@@ -39,6 +39,10 @@ class FinetuningTask {
   virtual void start(models::TaskModel&) {}
 };
 
+// Whether the first training file holds prompts and answers: by its kind, the ending of its name or --format. Models
+// that read sources apart take such files for texts.
+bool holds_records(const FinetuneOptions& options, const models::Model& model);
+
 // Reads the data. The options and the arguments must outlive the task. Throws UsageError and DataError for options and
 // files that do not fit together.
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const RunSpec& spec,

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "libcore/base/values.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/lines/encode_line.hpp"
 #include "tools/lines/escaped.hpp"
+#include "tools/lines/json_line.hpp"
 
 namespace heddle {
 
@@ -23,7 +25,7 @@ void TextContinuer::refuse_others(const cli::Arguments& arguments) {
 }
 
 void TextContinuer::answer_one(const Prompt& prompt) {
-  if (options_.jsonl || search_.wanted() > 1) {
+  if (options_.jsonl || search_.wanted() > 1 || !options_.answer_after.empty()) {
     answer({prompt});
   } else if (search_.is_beam()) {
     const auto best = answers({prompt});
@@ -55,7 +57,37 @@ std::string TextContinuer::line(const Prompt& prompt, const TextSearch::Answer& 
   return search_.json_line_of(prompt.text, answer, number);
 }
 
+std::string TextContinuer::line(const Prompt& prompt, const Vote& vote) const {
+  if (options_.jsonl) return json_line({{"prompt", prompt.text}, {"answer", vote.answer}, {"share", vote.share}});
+  return escaped(vote.answer) + (search_.wanted() > 1 ? "\t" + format(vote.share) : "");
+}
+
+std::vector<Vote> TextContinuer::votes(const std::vector<Prompt>& prompts) {
+  std::vector<std::optional<std::string>> found;
+  for (const TextSearch::Answer& answer : answers(prompts)) {
+    found.push_back(answer_in(answer.text.text(), options_.answer_after));
+  }
+  const auto wanted = static_cast<std::size_t>(search_.wanted());
+  std::vector<Vote> votes;
+  for (std::size_t i = 0; i < prompts.size(); ++i) votes.push_back(vote(std::span(found).subspan(i * wanted, wanted)));
+  without_answer_ += std::ranges::count(votes, 0.0, &Vote::share);
+  return votes;
+}
+
+void TextContinuer::report() const {
+  limit_.report(arguments_);
+  if (without_answer_ == 0) return;
+  arguments_.say(concatenate(counted(without_answer_, "prompt", "prompts"), " got no answer",
+                             options_.answer_after.empty() ? "" : concatenate(" after '", options_.answer_after, "'")));
+}
+
 void TextContinuer::answer(const std::vector<Prompt>& prompts) {
+  if (!options_.answer_after.empty()) {
+    const std::vector<Vote> all = votes(prompts);
+    for (std::size_t i = 0; i < prompts.size(); ++i) out_ << line(prompts[i], all[i]) << "\n";
+    out_.flush();
+    return;
+  }
   if (options_.stream) return stream(prompts.front(), [](std::string_view text) { return escaped(text); });
   const auto texts = answers(prompts);
   for (std::size_t i = 0; i < texts.size(); ++i) {

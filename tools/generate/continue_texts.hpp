@@ -7,6 +7,7 @@
 
 #include "tools/cli/arguments.hpp"
 #include "tools/generate/text_search.hpp"
+#include "tools/generate/worked_answers.hpp"
 #include "tools/lines/input_texts.hpp"
 #include "tools/lines/length_limit.hpp"
 
@@ -28,16 +29,19 @@ class TextContinuer {
   Prompt make(const InputText& input);
   // One line per prompt, or one per text if several are generated for each prompt.
   void answer(const std::vector<Prompt>& prompts);
+  // The answers at the ends of the texts (--answer-after), of each prompt.
+  std::vector<Vote> votes(const std::vector<Prompt>& prompts);
   // One prompt with its continuation; with --stream, each piece is printed as soon as it is final. Several texts are
   // printed one per line.
   void answer_one(const Prompt& prompt);
-  void report() const { limit_.report(arguments_); }
+  void report() const;
 
  private:
   std::vector<TokenId> encode(const InputText& prompt) const;
   std::vector<TextSearch::Answer> answers(
       const std::vector<Prompt>& prompts, const TextSearch::Watcher& watch = [](const Continuation&) {});
   std::string line(const Prompt& prompt, const TextSearch::Answer& answer, Index number) const;
+  std::string line(const Prompt& prompt, const Vote& vote) const;
   // Writes a text while it is generated, through `spelled`.
   void stream(const Prompt& prompt, const std::function<std::string(std::string_view)>& spelled);
 
@@ -48,6 +52,7 @@ class TextContinuer {
   std::ostream& out_;
   TextSearch search_;
   LengthLimit limit_;
+  Index without_answer_ = 0;
 };
 
 }  // namespace heddle

@@ -31,7 +31,7 @@ data::TextFrame frame_of(const models::MaskedPredictor& model, const text::Token
 
 void TextFiller::refuse_others(const cli::Arguments& arguments) {
   refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
-          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam"},
+          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam", "answer_after"},
          arguments, ": is for models that continue texts; this one fills in masks");
 }
 

@@ -14,7 +14,9 @@
 #include "tools/generate/scoring_models.hpp"
 #include "tools/generate/translate_texts.hpp"
 #include "tools/generate/translation_report.hpp"
+#include "tools/generate/worked_answers.hpp"
 #include "tools/lines/answer_texts.hpp"
+#include "tools/lines/escaped.hpp"
 
 using namespace heddle;
 
@@ -26,8 +28,8 @@ const cli::About about{
         "Continues texts with a decoder, translates them, or fills in masked tokens with an encoder; or prints their "
         "log-likelihoods.",
     .synopsis = {"MODEL -p TEXT [options]", "MODEL [options] [FILE]", "MODEL --beam N [--n-best N] [options] [FILE]",
-                 "MODEL[,MODEL...] --score [--jsonl] [FILE]", "MODEL --evaluate REFERENCES [--json] [options] [FILE]",
-                 "ENCODER [--top K] [--jsonl] [FILE]"},
+                 "MODEL --answer-after TEXT [--num-samples N] [FILE]", "MODEL[,MODEL...] --score [--jsonl] [FILE]",
+                 "MODEL --evaluate REFERENCES [--json] [options] [FILE]", "ENCODER [--top K] [--jsonl] [FILE]"},
     .operands = {{"MODEL",
                   "model file made by pretrain, finetune --task lm or convert; or an adapter file; with --score also "
                   "several, a.h5,b.h5",
@@ -92,13 +94,34 @@ void evaluate(const models::SequenceToSequence& model, const formats::LoadedMode
   report.close();
 }
 
+// Answers the prompts of the file, and compares the answers with those of another one.
+void evaluate_answers(TextContinuer& continuer, const GenerateOptions& options, const std::string& file,
+                      const cli::Arguments& arguments, cli::Output& kept) {
+  AnswerEvaluation evaluation(options.evaluate, options.answer_after);
+  answer_texts(
+      arguments.open_text(file), {.texts = ranks_at_once(continuer.batch_size())},
+      [&](const InputText& text) { return continuer.make(text); },
+      [&](const auto& batch) {
+        for (const Vote& vote : continuer.votes(batch)) {
+          if (options.output != "-") kept.stream() << escaped(vote.answer) << "\n";
+          evaluation.add(vote);
+        }
+      });
+  kept.close();
+  continuer.report();
+  cli::Output report("-");
+  evaluation.write(report.stream(), options.json);
+  report.close();
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const cli::Ranks ranks(arguments, cli::RanksShare::answers);
-    const auto options = arguments.read<GenerateOptions>();
+    auto options = arguments.read<GenerateOptions>();
     check_usage(options, arguments);
+    if (!options.evaluate.empty() || !options.answer_after.empty()) options = greedy_unless_sampled(options, arguments);
     const std::string file = arguments.given("prompt") ? "" : arguments.input_or_usage("FILE").front();
     const std::string path = arguments.operand("MODEL");
     const std::vector<std::string> files = cli::model_files(path);
@@ -112,15 +135,22 @@ int main(int argc, char** argv) {
     const formats::LoadedModel loaded = formats::load_language_model(path, options.base);
     const models::Model& model = *loaded.model;
     const auto* const translator = model.as<models::SequenceToSequence>();
-    check<UsageError>(translator != nullptr || options.evaluate.empty(), "--evaluate: needs a model that ",
-                      models::SequenceToSequence::what, "; inspect evaluate measures other models");
+    const bool fills = model.as<models::MaskedPredictor>() != nullptr && model.as<models::Generator>() == nullptr;
+    check<UsageError>(!fills || options.evaluate.empty(),
+                      "--evaluate: needs a model that writes texts; inspect evaluate measures other models");
     if (translator != nullptr && !options.evaluate.empty()) {
       evaluate(*translator, loaded, options, file, arguments);
     } else if (translator != nullptr) {
       run<TextTranslator>(options, file, arguments, *translator, loaded);
+    } else if (!options.evaluate.empty()) {
+      TextContinuer::refuse_others(arguments);
+      cli::Output kept(options.output);
+      TextContinuer continuer(models::require<models::Generator>(model, "generate", path), loaded.tokenizer, options,
+                              arguments, kept.stream());
+      evaluate_answers(continuer, options, file, arguments, kept);
     } else if (model.as<models::MixedPredictor>() != nullptr && loaded.tokenizer.mask()) {
       run<FillerOrContinuer>(options, file, arguments, model, loaded.tokenizer);
-    } else if (model.as<models::MaskedPredictor>() != nullptr && model.as<models::Generator>() == nullptr) {
+    } else if (fills) {
       TextFiller::refuse_others(arguments);
       run<TextFiller>(options, file, arguments, model, loaded.tokenizer);
     } else {

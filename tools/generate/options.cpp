@@ -1,5 +1,7 @@
 #include "tools/generate/options.hpp"
 
+#include <algorithm>
+
 #include "tools/cli/refuse_options.hpp"
 
 namespace heddle {
@@ -8,7 +10,7 @@ namespace {
 
 void check_score(const cli::Arguments& arguments) {
   refuse({"max_tokens", "stop", "num_samples", "stream", "kv_cache", "temperature", "top_k", "top_p", "min_p",
-          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam"},
+          "repetition_penalty", "no_repeat_ngram_size", "min_tokens", "beam", "answer_after"},
          arguments, " has no effect with --score, which generates no text; leave one of them out");
 }
 
@@ -32,6 +34,14 @@ void check_stream(const GenerateOptions& options, const cli::Arguments& argument
 
 }  // namespace
 
+GenerateOptions greedy_unless_sampled(GenerateOptions options, const cli::Arguments& arguments) {
+  const auto samples = {"temperature", "top_k", "top_p", "min_p", "num_samples"};
+  if (std::ranges::none_of(samples, [&](const char* name) { return arguments.given(name); })) {
+    options.sampling.temperature = 0;
+  }
+  return options;
+}
+
 void check_usage(const GenerateOptions& options, const cli::Arguments& arguments) {
   check<UsageError>(!arguments.given("prompt") || arguments.operand("FILE").empty(),
                     "--prompt and a file of prompts cannot be combined; leave one of them out");
@@ -44,6 +54,10 @@ void check_usage(const GenerateOptions& options, const cli::Arguments& arguments
                     "; lower it or raise --max-tokens");
   if (options.search.beam > 0) check_beam(options, arguments);
   if (options.stream) check_stream(options, arguments);
+  if (!options.answer_after.empty()) {
+    refuse({"stream", "n_best"}, arguments,
+           ": --answer-after prints the one answer that most texts give; leave one of them out");
+  }
   check<UsageError>(options.score || options.overlong != data::Overlong::split,
                     "--overlong split: is for --score; a prompt or a text with masks can only be truncated");
   if (options.sampling.temperature == 0) {

@@ -52,7 +52,7 @@ struct BeamFields {
 };
 
 struct GenerateOptions {
-  std::string prompt, output = "-", base, evaluate;
+  std::string prompt, output = "-", base, evaluate, answer_after;
   Index max_tokens = 0;  // 0: 256, or for a translation the source's and 50
   std::vector<std::string> stop;
   Index num_samples = 1;
@@ -95,11 +95,17 @@ struct GenerateOptions {
     visitor(Field("score", "print the log-likelihoods of the texts in nats instead").essential(), self.score);
     visitor(Field("evaluate",
                   "translations: compare them with the references in this file, line by line, and print BLEU, chrF and "
-                  "exact match; -o FILE keeps the translations")
+                  "exact match; other models: count answers that are its lines; -o FILE keeps the texts")
                 .not_empty()
                 .takes("FILE")
                 .essential(),
             self.evaluate);
+    visitor(Field("answer_after",
+                  "print only the answer: what follows the last of this text in what is generated; with --num-samples "
+                  "the answer of most samples, a tab and their share")
+                .not_empty()
+                .takes("TEXT"),
+            self.answer_after);
     visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}), self.json);
     visitor(Field("top", "encoders: print the K most probable tokens for each mask, after the text or with --jsonl")
                 .range(1, 100000)
@@ -127,6 +133,9 @@ struct GenerateOptions {
     visitor(Field("search", "Beam search"), self.search);
   }
 };
+
+// With the most probable text, unless sampling is asked for: what translations and answers are.
+GenerateOptions greedy_unless_sampled(GenerateOptions options, const cli::Arguments& arguments);
 
 // Throws UsageError for options that contradict each other.
 void check_usage(const GenerateOptions& options, const cli::Arguments& arguments);

@@ -14,14 +14,6 @@ namespace {
 
 constexpr Index more_than_source = 50;  // tokens (Vaswani et al. 2017, 6.1)
 
-// A translation is the most probable text, unless sampling is asked for.
-GenerateOptions with_defaults(GenerateOptions options, const cli::Arguments& arguments) {
-  const auto samples = {"temperature", "top_k", "top_p", "min_p", "num_samples"};
-  const bool given = std::ranges::any_of(samples, [&](const char* name) { return arguments.given(name); });
-  if (!given) options.sampling.temperature = 0;
-  return options;
-}
-
 }  // namespace
 
 TextTranslator::TextTranslator(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
@@ -31,14 +23,14 @@ TextTranslator::TextTranslator(const models::SequenceToSequence& model, const fo
       marks_(noise_marks(tokenizer_)),
       sentinels_(loaded.source_tokenizer ? std::vector<TokenId>() : text::sentinels_of(tokenizer_)),
       frames_(model, loaded),
-      options_(with_defaults(options, arguments)),
+      options_(greedy_unless_sampled(options, arguments)),
       arguments_(arguments),
       out_(out),
       search_(models::require<models::Generator>(*loaded.model, "generate", arguments.operand("MODEL")),
               loaded.tokenizer, text::TextPlace::begin, frames_.target.end, options_, arguments),
       limit_(options.overlong, "source") {
   refuse({"top"}, arguments, ": is for models that fill in masks; this one translates texts (see --top-k)");
-  refuse({"stream"}, arguments, ": is for models that continue texts; this one translates them");
+  refuse({"stream", "answer_after"}, arguments, ": is for models that continue texts; this one translates them");
   check<UsageError>(options.constraints.min_tokens <= room(), "--min-tokens ", options.constraints.min_tokens,
                     " is more than the ", room(), " tokens that the model can write; lower it");
 }

@@ -14,7 +14,7 @@
 #include "libcore/training/causal.hpp"
 #include "libcore/training/masked.hpp"
 #include "libcore/training/objectives.hpp"
-#include "libcore/training/translate.hpp"
+#include "libcore/training/pair_objective.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
 #include "support/on_threads.hpp"
@@ -361,6 +361,55 @@ TEST_CASE("translate: the loss is the mean over the targets of a step, smoothed,
     CHECK(first.loss({}, step).value()[0] + second.loss({}, step).value()[0] ==
           doctest::Approx(expected).epsilon(1e-5));
   }
+}
+
+TEST_CASE("respond: the loss is that of the response alone, each token after the prompt and those before it") {
+  const data::PairsInMemory pairs = padded_pairs();
+  for (const double smoothing : {0.0, 0.2}) {
+    TrainingConfig settings = quick_settings(1);
+    settings.training.batch_size = 2;
+    settings.training.label_smoothing = smoothing;
+    const NamedObjective respond(small_of("decoder"), "respond", {.pairs = &pairs}, settings);
+    const auto& model = respond.as<models::TokenLoss>();
+    double expected = 0, targets = 0, units = 0;
+    for (Index pair = 0; pair < pairs.size(); ++pair) {
+      const std::vector<TokenId> prompt = pairs.source(pair);
+      std::vector<TokenId> ids = prompt;
+      for (const TokenId id : pairs.target(pair)) ids.push_back(id);
+      ids.push_back(0);
+      const auto time = static_cast<Index>(ids.size()) - 1;
+      units += static_cast<double>(time);
+      const Tensor logits =
+          model.next_token_head()(model.next_hidden(TokenIds(Shape{1, time}, {ids.begin(), ids.end() - 1}))).value();
+      for (Index t = std::ssize(prompt) - 1; t < time; ++t, ++targets) {
+        expected += cross_entropy_of(logits.data() + t * loss_vocab, loss_vocab, ids[static_cast<std::size_t>(t) + 1],
+                                     smoothing);
+      }
+    }
+    const MicroBatch first = respond.objective->batch(0, 1), second = respond.objective->batch(1, 1);
+    const Counts step = first.counts + second.counts;
+    CHECK(static_cast<double>(step.targets) == targets);
+    CHECK(static_cast<double>(step.units) == units);
+    CHECK(loss_of(*respond.objective, 2) == doctest::Approx(expected / targets).epsilon(1e-5));
+    CHECK(first.loss({}, step).value()[0] + second.loss({}, step).value()[0] ==
+          doctest::Approx(expected / targets).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("respond: an empty prompt is the token that ends texts; what is longer than the model reads is left out") {
+  const data::PairFrames frames{{}, {.begin = {}, .end = 7}, 7, true};
+  const data::FramedPair with = frames.around({{1, 2}, {3}}), without = frames.around({{}, {3, 4}});
+  CHECK(with.source.empty());
+  CHECK(with.target == std::vector<TokenId>{1, 2, 3, 7});
+  CHECK(with.given == 2);
+  CHECK(without.target == std::vector<TokenId>{7, 3, 4, 7});
+  CHECK(without.given == 1);
+  const data::PairsInMemory pairs({{{1, 2, 3}, {4, 5}}, {{1, 2, 3, 4}, {4, 5}}, {{}, {1, 2, 3, 4}}}, 10, 10);
+  const data::PairGroups groups(pairs, frames, {.batch_size = 1, .max_source = 100, .max_target = 5}, 1);
+  CHECK(groups.left_out() == 1);
+  CHECK(groups.longest() == 5);
+  CHECK(groups.mean_target() == 5);
+  CHECK(groups.mean_predicted() == 4);  // of 3 and of 5
 }
 
 TEST_CASE("translate: an evaluation of so many tokens reads the groups that hold the first of them") {

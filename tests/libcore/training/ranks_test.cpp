@@ -65,6 +65,7 @@ const std::vector<Case>& cases() {
       {"two-stream:" + sizes, "permute"},
       {"encoder-decoder:dropout=0.1," + sizes, "translate"},
       {"encoder-decoder:" + sizes, "denoise"},
+      {"decoder:dropout=0.1,layers=1,width=16,heads=2,vocab-size=30,sequence-length=16", "respond"},
       {"lstm-rule:width=4", "optimizer:unroll=2,horizon=4"}};
   return all;
 }

@@ -83,7 +83,7 @@ training::ObjectiveChoice objective_of(const models::Model& model, const trainin
                                        const EvaluateOptions& options, const std::string& model_path) {
   using training::DataKind;
   const DataKind data = *given.kind();
-  const training::ObjectiveChoice usual = training::objective_for(model, std::nullopt);
+  const training::ObjectiveChoice usual = training::objective_for(model, data);
   const training::ObjectiveChoice objective = options.objective.resolved(usual, "objective");
   objective.check();
   training::check_suits(objective, model);

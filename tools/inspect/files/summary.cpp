@@ -17,8 +17,6 @@ namespace heddle {
 
 namespace {
 
-using formats::Side;
-
 constexpr Index byte_vocabulary = 256;
 
 std::string kind_text(formats::FileKind kind) {
@@ -56,7 +54,7 @@ Summary summarize_model(const formats::ModelFile& file) {
   count_parameters(summary);
   if (summary.config->reads_tokens()) summary.tokenizer = file.tokenizer_model();
   if (formats::has_source_tokenizer(file.file())) {
-    summary.source_tokenizer = formats::read_tokenizer_model(file.file(), Side::source);
+    summary.source_tokenizer = formats::read_tokenizer_model(file.file(), formats::Side::source);
   }
   if (file.has_training()) summary.description += ", a checkpoint of unfinished training";
   if (file.has_history()) summary.history = file.history();
@@ -81,9 +79,10 @@ Summary summarize_tokens(const formats::TokenFile& file) {
 
 Summary summarize_pairs(const formats::PairsFile& file) {
   Summary summary = start_summary(file.file());
-  summary.pairs = {file.size(), counts_of(file.tokens(Side::source)), counts_of(file.tokens(Side::target))};
-  summary.tokenizer = file.tokenizer_model(Side::target);
-  if (file.has_source_tokenizer()) summary.source_tokenizer = file.tokenizer_model(Side::source);
+  summary.pairs = {file.size(), counts_of(file.tokens(formats::Side::source)),
+                   counts_of(file.tokens(formats::Side::target))};
+  summary.tokenizer = file.tokenizer_model(formats::Side::target);
+  if (file.has_source_tokenizer()) summary.source_tokenizer = file.tokenizer_model(formats::Side::source);
   return summary;
 }
 
@@ -172,8 +171,8 @@ Summary summarize_file(const std::string& path, const Parts& parts, Index most_f
   }
   if (summary.pairs) {
     const formats::PairsFile file(path);
-    for (const Side side : {Side::source, Side::target}) {
-      TokenCounts& counts = side == Side::source ? summary.pairs->source : summary.pairs->target;
+    for (const formats::Side side : {formats::Side::source, formats::Side::target}) {
+      TokenCounts& counts = side == formats::Side::source ? summary.pairs->source : summary.pairs->target;
       counts.statistics = token_statistics(file.tokens(side), file.tokenizer_model(side), most_frequent);
     }
   }

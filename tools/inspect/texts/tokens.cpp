@@ -10,12 +10,14 @@
 #include "libcore/base/values.hpp"
 #include "tools/cli/foreign_inputs.hpp"
 #include "tools/cli/protect_inputs.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/drawing/terminal.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
+#include "tools/inspect/texts/loss_tokens.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/escaped.hpp"
 #include "tools/lines/json_line.hpp"
@@ -33,6 +35,7 @@ struct TokensOptions {
   GivenTexts given;
   bool table = false;
   text::SpecialText special = text::SpecialText::token;
+  std::string loss;
   TokenAnswer answer;
 
   template <class Self, class Visitor>
@@ -41,6 +44,12 @@ struct TokensOptions {
     visitor(Field("table", "print a table of the tokens: ids, pieces, offsets in bytes and characters").essential(),
             self.table);
     visitor(Field("special", "text that spells a special token becomes that token, or plain text"), self.special);
+    visitor(Field("loss",
+                  "the FILE holds prompts, steps and answers, as finetune takes for lm: print which tokens the "
+                  "loss counts; MARK is what stands between steps and answer (objective respond)")
+                .bare_value(" #### ")
+                .takes("MARK"),
+            self.loss);
     TokenAnswer::visit(self.answer, visitor);
   }
 };
@@ -196,6 +205,12 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   if (!output.empty()) cli::protect_inputs({}, {output}, arguments);
   const std::string name = arguments.operand("TOKENIZER");
   const text::Tokenizer tokenizer = cli::load_tokenizer(name, arguments);
+  if (!options.loss.empty()) {
+    refuse({"table", "output", "json", "text", "documents", "special"}, arguments,
+           ": --loss prints lines, or objects with --jsonl; leave it out");
+    check<UsageError>(!arguments.operand("FILE").empty(), "--loss: FILE is missing: prompts and answers");
+    return print_loss(tokenizer, arguments.operand("FILE"), options.loss, jsonl, arguments);
+  }
   Cut cut{tokenizer, name, {}};
   for (const InputText& input : read_texts(arguments, "FILE", options.given)) {
     cut.texts.emplace_back(tokenizer, input, options.special);
@@ -217,7 +232,8 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
 cli::Verb verbs::tokens() {
   return cli::make_verb<TokensOptions>(
       {.summary = "Shows how a text is cut into tokens.",
-       .synopsis = {"TOKENIZER [FILE|TEXT] [--table] [-o x.html|x.tsv] [--json|--jsonl]"},
+       .synopsis = {"TOKENIZER [FILE|TEXT] [--table] [-o x.html|x.tsv] [--json|--jsonl]",
+                    "TOKENIZER FILE --loss[=MARK] [--jsonl]"},
        .operands = {{"TOKENIZER", "a tokenizer, token or model file, or a foreign tokenizer that tokenize -t takes", 1,
                      1},
                     {"FILE", "a file, or a text; none or - is standard input", 0, 1}}},

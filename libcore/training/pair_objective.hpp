@@ -1,5 +1,6 @@
-// The translation objective: predict each token of a target text from its source text and the target tokens before it,
-// which are given (teacher forcing; SPEC 4.1).
+// Objectives on pairs of texts: predict each token of a target text from its source text and the target tokens before
+// it, which are given (teacher forcing; SPEC 4.1). The source is read apart by sequence-to-sequence models; models that
+// predict next tokens read both as one text, of which the loss counts the target alone.
 #pragma once
 
 #include <optional>
@@ -12,11 +13,17 @@
 
 namespace heddle::training {
 
-class Translate : public Objective {
+struct PairData {
+  const data::PairSource& train;
+  const data::PairSource* valid;  // may be null
+  data::PairFrames frames;
+};
+
+class PairObjective : public Objective {
  public:
-  // valid may be null. Throws DataError for unsuitable pairs and models.
-  Translate(models::Model& model, const data::PairSource& train, const data::PairSource* valid,
-            const data::PairFrames& frames, const data::PairOptions& options, const TrainingConfig& config);
+  // `reader`: the same model. Throws DataError for unsuitable pairs and models.
+  PairObjective(models::Model& model, const PairModel& reader, const PairData& data, const data::PairOptions& options,
+                const TrainingConfig& config);
 
   Parameters& parameters() const override { return model_.parameters(); }
   Pass training_pass() const override;
@@ -37,7 +44,7 @@ class Translate : public Objective {
 
  private:
   models::Model& model_;
-  const models::SequenceToSequence& translator_;  // the same
+  PairModel reader_;  // the same
   data::PairGroups groups_;
   std::optional<data::PairGroups> valid_;
   TrainingOptions options_;

@@ -1,0 +1,25 @@
+// Records of a prompt, the steps to its answer, and the answer, as the two texts that a model reads.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libcore/data/pair_source.hpp"
+#include "libcore/text/tokenizer.hpp"
+#include "tools/tasks/task_data.hpp"
+
+namespace heddle {
+
+// How records are read: as examples of this task, of which bad ones are treated as `input` says.
+TaskInput worked_input(const formats::LabelledInput& input);
+
+// What follows the prompt: the steps, the mark and the answer; without steps the answer alone.
+std::string response_of(const data::LabelledText& record, std::string_view mark);
+
+// The tokens of the prompt, which may be none, and of the response. Throws DataError, with the place, for an empty
+// answer, and where the tokenizer has no token for a text.
+data::TokenPair encode_worked(const data::LabelledText& record, std::string_view mark, const text::Tokenizer& tokenizer,
+                              const std::string& where);
+
+}  // namespace heddle
