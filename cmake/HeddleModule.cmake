@@ -101,7 +101,7 @@ function(heddle_install_module name)
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
   install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/heddle/${folder}
-    COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" PATTERN chemical EXCLUDE)
+    COMPONENT development FILES_MATCHING PATTERN "*.hpp" PATTERN "*.def" REGEX "/(chemical|symbolic)$" EXCLUDE)
   get_target_property(type heddle_${name} TYPE)
   if(type STREQUAL STATIC_LIBRARY)
     set_property(GLOBAL APPEND PROPERTY HEDDLE_LIBRARIES heddle_${name})

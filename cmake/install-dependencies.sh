@@ -7,6 +7,7 @@ packages=(
   g++ cmake make
   libopenblas-dev libhdf5-dev libboost-program-options-dev libboost-serialization-dev
   librdkit-dev nlohmann-json3-dev libxxhash-dev libutf8proc-dev zlib1g-dev libfmt-dev libcairo2-dev libpango1.0-dev pkg-config
+  libginac-dev libflint-dev libmpfr-dev libgmp-dev coinor-csdp
   doctest-dev hdf5-tools scdoc
 )
 

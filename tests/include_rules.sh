@@ -19,6 +19,7 @@ declare -A sees_of_libcore=(
   [models]="base tensor autograd ops attention positions nn heads text data"
   [text]="base tensor"
   [parallel]="base tensor"
+  [symbolic]="base"
   [data]="base tensor text"
   [metrics]="base text"
   [training]="base tensor autograd ops attention nn heads models text data metrics parallel"
@@ -37,6 +38,7 @@ declare -A sees_of_formats=(
   [labelled]="files hdf5 json archives"
   [graphs]="files hdf5 json archives labelled"
   [chemical]="files hdf5 json archives"
+  [symbolic]="files json"
   [huggingface]="files hdf5 json archives heddle sentencepiece"
 )
 
@@ -135,6 +137,8 @@ check() {
     '#include *[<"]hdf5' formats tools -- '^formats/hdf5/'
   refuse "only formats/chemical includes RDKit" '#include *<(GraphMol|RDGeneral|rdkit)/' \
     libcore formats tools -- '^formats/chemical/'
+  refuse "only .cpp files of libcore/symbolic include GiNaC and FLINT" '#include *<(ginac|flint|mpfr|gmp)' \
+    libcore formats tools -- '^libcore/symbolic/[a-z_]+\.cpp:|^libcore/symbolic/flint\.hpp:'
   refuse "only convert reads molecules" '#include *"formats/chemical/' formats tools \
     -- '^(formats/chemical|tools/convert)/'
   refuse "headers are named by their path in the repository" '#include *"(\.|[^/"]*")' libcore formats tools

@@ -7,6 +7,7 @@
 //     $ command               a shell command, and then what it prints, standard error after standard output;
 //     a line with … in it     … stands for any text
 //     [2]                     its status, where that is not 0
+//     ? command               leaves out the rest of the file where this fails, and says so
 #include <algorithm>
 
 #include "tools/small_corpus.hpp"
@@ -49,6 +50,7 @@ class Transcript {
         ++at_;
         write_file(corpus_.path(line.substr(2)), content);
       }
+      if (line.starts_with("? ") && corpus_.run(line.substr(2)).status != 0) return skipped("fails: " + line.substr(2));
       if (line.starts_with("$ ")) play(line.substr(2));
     }
     CHECK(commands_ > 0);
@@ -60,7 +62,7 @@ class Transcript {
     while (next < lines_.size() && lines_[next].empty()) ++next;
     if (next == lines_.size()) return true;
     const std::string& line = lines_[next];
-    return line.starts_with("$ ") || line.starts_with("< ") || line.starts_with("# ");
+    return line.starts_with("$ ") || line.starts_with("? ") || line.starts_with("< ") || line.starts_with("# ");
   }
 
   void play(const std::string& command) {

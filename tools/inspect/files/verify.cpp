@@ -16,6 +16,7 @@
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/printable.hpp"
+#include "tools/inspect/certificates.hpp"
 #include "tools/inspect/files/summary.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -109,6 +110,7 @@ std::vector<std::string> verify_ensemble(const std::string& path) {
 
 // The problems of the file, one line each. Throws DataError if it cannot be opened.
 std::vector<std::string> problems_of(const std::string& path) {
+  if (is_certificate_file(path)) return certificate_problems(path);
   if (std::filesystem::is_directory(path) || formats::find_foreign_vocabulary(path) != nullptr) {
     formats::load_tokenizer(path);
     return {};
@@ -177,7 +179,7 @@ cli::Verb verbs::verify() {
   return cli::make_verb<VerifyOptions>(
       {.summary = "Reads files completely and reports problems.",
        .synopsis = {"FILE... [--json|--jsonl]"},
-       .operands = {{"FILE", "tokenizer, token, pairs, graphs, model, adapter and vector files", 1, cli::any_number}}},
+       .operands = {{"FILE", "tokenizer, token, pairs, graphs, model, adapter and vector files, and certificates", 1, cli::any_number}}},
       heddle::verify);
 }
 

@@ -12,6 +12,8 @@ class Heddle(CMakePackage):
 
     variant("mpi", default=True, description="Train on several ranks of mpirun or srun")
 
+    variant("symbolic", default=False, description="Prove Lyapunov functions with GiNaC and FLINT")
+
     depends_on("c", type="build")
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
@@ -27,6 +29,8 @@ class Heddle(CMakePackage):
     depends_on("cairo+pdf+svg")
     depends_on("pango")
     depends_on("mpi", when="+mpi")
+    depends_on("ginac", when="+symbolic")
+    depends_on("flint", when="+symbolic")
 
     conflicts("%gcc@:11", msg="heddle needs a compiler for C++20")
 
@@ -34,6 +38,7 @@ class Heddle(CMakePackage):
         # Spack has no package of scdoc, which makes the man pages: the system's is used, an external package or one in PATH.
         return [
             self.define_from_variant("HEDDLE_MPI", "mpi"),
+            self.define_from_variant("HEDDLE_SYMBOLIC", "symbolic"),
             self.define("HEDDLE_TESTS", False),
         ]
 

@@ -1,0 +1,8 @@
+// What a file with a certificate of a Lyapunov function begins with.
+#pragma once
+
+namespace heddle::formats {
+
+inline constexpr const char* certificate_key = "lyapunov_certificate";  // its version
+
+}  // namespace heddle::formats

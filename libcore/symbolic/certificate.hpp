@@ -1,0 +1,59 @@
+// Certificates of Lyapunov functions: texts that a check reads and proves again, exactly and without a solver.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libcore/symbolic/squares.hpp"
+
+namespace heddle::symbolic {
+
+// What holds of x' = f(x), f(0) = 0, and V on all of R^n, each claim with those before it. Lyapunov's theorem needs
+// `stable`; `nonnegative` alone proves nothing about the system.
+enum class Claim {
+  nothing,
+  nonnegative,  // V >= V(0) and grad V . f <= 0
+  stable,       // V > V(0) but for x = 0: 0 is a stable equilibrium
+  asymptotic,   // grad V . f < 0 but for x = 0: solutions that start near 0 tend to 0
+  global        // V tends to infinity with |x|: all solutions tend to 0
+};
+
+// A word for a claim ("asymptotically stable"), and the claim of such a word, or `nothing`.
+std::string claim_text(Claim claim);
+Claim claim_named(std::string_view text);
+
+struct CertificateBlock {
+  std::vector<std::string> basis;              // infix
+  std::vector<std::vector<std::string>> gram;  // rationals, by rows
+};
+
+struct Certificate {
+  std::string system, function;  // infix
+  Claim claim = Claim::nothing;
+  std::vector<CertificateBlock> positive;    // of V - V(0)
+  std::vector<CertificateBlock> decreasing;  // of -grad V . f
+};
+
+// The system x' = f(x) and V, exactly: V - V(0) and -grad V . f.
+struct LyapunovProblem {
+  // Throws DataError where f(0) is not 0, with an equilibrium that is not far if one is found, and for functions other
+  // than polynomials.
+  LyapunovProblem(const System& system, const Tree& function);
+
+  Index dimension() const { return static_cast<Index>(system.names.size()); }
+
+  System system;
+  Tree candidate;
+  Polynomial function, decrease;
+  std::vector<Polynomial> gradient;  // of V
+};
+
+// What these sums of squares prove; `nothing` if they do not prove what they should.
+Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
+Certificate certificate_of(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
+
+// Proves the certificate again and returns what it proves, at least its claim. Trusts nothing in it. Throws DataError
+// for one that is not a proof of its claim.
+Claim check_certificate(const Certificate& certificate);
+
+}  // namespace heddle::symbolic

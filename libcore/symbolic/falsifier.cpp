@@ -1,0 +1,154 @@
+#include "libcore/symbolic/falsifier.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "libcore/base/random.hpp"
+
+namespace heddle::symbolic {
+
+namespace {
+
+using Point = std::vector<double>;
+
+// The polynomial in floating point.
+class NumericPolynomial {
+ public:
+  explicit NumericPolynomial(const Polynomial& polynomial)
+      : powers_(static_cast<std::size_t>(polynomial.variables())) {
+    for (const Term& term : polynomial.terms()) {
+      Monomial monomial{.coefficient = term.coefficient.value(), .factors = {}};
+      for (std::size_t i = 0; i < term.exponents.size(); ++i) {
+        if (term.exponents[i] == 0) continue;
+        monomial.factors.emplace_back(i, static_cast<std::size_t>(term.exponents[i]));
+        powers_[i].resize(std::max(powers_[i].size(), static_cast<std::size_t>(term.exponents[i]) + 1));
+      }
+      monomials_.push_back(std::move(monomial));
+    }
+  }
+
+  // The value divided by the sum of the terms' absolute values: from -1 to 1.
+  double at(const Point& x) {
+    for (std::size_t i = 0; i < powers_.size(); ++i) {
+      double power = 1;
+      for (double& entry : powers_[i]) {
+        entry = power;
+        power *= x[i];
+      }
+    }
+    double sum = 0, size = 0;
+    for (const Monomial& monomial : monomials_) {
+      double term = monomial.coefficient;
+      for (const auto& [variable, exponent] : monomial.factors) term *= powers_[variable][exponent];
+      sum += term;
+      size += std::abs(term);
+    }
+    return size > 0 && std::isfinite(size) ? sum / size : 0;
+  }
+
+ private:
+  struct Monomial {
+    double coefficient;
+    std::vector<std::pair<std::size_t, std::size_t>> factors;
+  };
+  std::vector<Monomial> monomials_;
+  std::vector<std::vector<double>> powers_;  // of each variable, those that occur
+};
+
+// The point with simple coordinates, if the polynomial is negative there, else exactly it.
+std::optional<Counterexample> confirmed(const Polynomial& polynomial, const Point& x) {
+  if (!std::ranges::all_of(x, [](double value) { return std::isfinite(value); })) return std::nullopt;
+  for (const double tolerance : {3e-2, 1e-3, 1e-6, 0.0}) {
+    std::vector<Rational> point;
+    for (const double value : x)
+      point.push_back(tolerance > 0 ? Rational::simplest(value, tolerance * std::abs(value)) : Rational::of(value));
+    Rational exact = polynomial.at(point);
+    if (exact.sign() < 0) return Counterexample{std::move(point), std::move(exact)};
+  }
+  return std::nullopt;
+}
+
+struct Candidate {
+  double value;
+  Point point;
+};
+
+Candidate sample(NumericPolynomial& numeric, std::size_t n, const RandomStream& stream, std::uint64_t index) {
+  Point x(n);
+  const std::uint64_t first = index * (2 * n + 2);
+  double length = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    x[i] = stream.normal(first / 2 + i);
+    length += x[i] * x[i];
+  }
+  const double radius = std::pow(10, -2 + 3 * stream.uniform(first + 2 * n)) / std::sqrt(length);
+  for (double& value : x) value *= radius;
+  return {numeric.at(x), std::move(x)};
+}
+
+// Random steps that shrink while none leads down.
+void descend(NumericPolynomial& numeric, Candidate& best, const RandomStream& stream) {
+  double step = 0.3;
+  for (std::uint64_t i = 0; i < 150 && step > 1e-6; ++i) {
+    Point x = best.point;
+    for (std::size_t k = 0; k < x.size(); ++k)
+      x[k] += step * (std::abs(x[k]) + 0.01) * stream.normal(i * x.size() + k);
+    const double value = numeric.at(x);
+    if (value < best.value) {
+      best = {value, std::move(x)};
+      step *= 1.5;
+    } else {
+      step *= 0.9;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Counterexample> negative_point(const Polynomial& polynomial, Index samples, Index descents,
+                                             std::uint64_t seed) {
+  if (polynomial.is_zero()) return std::nullopt;
+  NumericPolynomial numeric(polynomial);
+  const auto n = static_cast<std::size_t>(polynomial.variables());
+  const RandomStream stream(seed, random_site("falsifier"));
+  std::vector<Candidate> lowest;
+  for (Index i = 0; i < samples; ++i) {
+    Candidate candidate = sample(numeric, n, stream, static_cast<std::uint64_t>(i));
+    if (candidate.value < -1e-9)
+      if (auto found = confirmed(polynomial, candidate.point)) return found;
+    if (descents == 0) continue;
+    const bool is_full = lowest.size() == static_cast<std::size_t>(descents);
+    if (is_full && candidate.value >= lowest.back().value) continue;
+    if (is_full) lowest.pop_back();
+    const auto at = std::ranges::upper_bound(lowest, candidate.value, {}, &Candidate::value);
+    lowest.insert(at, std::move(candidate));
+  }
+  for (std::size_t i = 0; i < lowest.size(); ++i) {
+    descend(numeric, lowest[i], RandomStream(seed, random_site("descent"), i));
+    if (lowest[i].value >= 0) continue;
+    if (auto found = confirmed(polynomial, lowest[i].point)) return found;
+  }
+  return std::nullopt;
+}
+
+std::optional<Counterexample> zero_on_grid(const Polynomial& polynomial) {
+  const Index n = std::min<Index>(polynomial.variables(), 6);
+  Index points = 1;
+  for (Index i = 0; i < n; ++i) points *= 3;
+  for (Index p = 1; p < points; ++p) {
+    std::vector<Rational> point(static_cast<std::size_t>(polynomial.variables()));
+    for (Index rest = p, i = 0; i < n; ++i, rest /= 3)
+      point[static_cast<std::size_t>(i)] = Rational(rest % 3 == 2 ? -1 : rest % 3);
+    Rational value = polynomial.at(point);
+    if (value.sign() <= 0) return Counterexample{std::move(point), std::move(value)};
+  }
+  return std::nullopt;
+}
+
+std::string point_text(const std::vector<Rational>& point, const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < point.size(); ++i) text += (i == 0 ? "" : ", ") + names[i] + " = " + point[i].text();
+  return text;
+}
+
+}  // namespace heddle::symbolic

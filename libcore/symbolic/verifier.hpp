@@ -1,0 +1,48 @@
+// Decides whether V is a Lyapunov function of a system: certified by a proof, refuted by a point, or neither.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "libcore/symbolic/certificate.hpp"
+#include "libcore/symbolic/falsifier.hpp"
+
+namespace heddle::symbolic {
+
+enum class Verdict { certified, unrefuted, refuted };
+std::string verdict_text(Verdict verdict);
+
+struct VerifierSettings {
+  Claim claim = Claim::stable;  // what must be proved, at least
+  Index samples = 100'000, descents = 20;
+  std::uint64_t seed = 1;
+};
+
+// A proof, a point, or the reason why there is neither.
+struct Judgement {
+  Verdict verdict = Verdict::unrefuted;
+  std::optional<Certificate> certificate;  // with the strongest claim that was proved
+  std::string evidence;                    // one line
+};
+
+class Verifier {
+ public:
+  explicit Verifier(SemidefiniteSolver solver = {}, VerifierSettings settings = {})
+      : prover_(std::move(solver)), settings_(settings) {}
+
+  Judgement judge(const LyapunovProblem& problem) const;
+
+ private:
+  std::string refutation(const LyapunovProblem& problem, Index samples, Index descents) const;
+
+  SquaresProver prover_;
+  VerifierSettings settings_;
+};
+
+// A candidate for V of degree 2 `half_degree` that the solver finds, by sums of squares (Papachristodoulou and Prajna
+// 2002), with coefficients rounded to these bits. Not verified. Throws DataError where f(0) is not 0.
+std::optional<Polynomial> proposed_function(const System& system, Index half_degree, const SemidefiniteSolver& solver,
+                                            int bits);
+
+}  // namespace heddle::symbolic
