@@ -46,7 +46,7 @@ TEST_CASE("published systems: certified, unrefuted and refuted, with proofs and 
     }
     DataCounts counts;
     for (std::string line; std::getline(in, line);) judge_line(line, verifier, counts);
-    MESSAGE(name, ": ", counts.certified, " certified, ", counts.unrefuted, " unrefuted, ", counts.refuted, " refuted");
+    MESSAGE(std::string(name), ": ", counts.certified, " certified, ", counts.unrefuted, " unrefuted, ", counts.refuted, " refuted");
     CHECK(counts.certified + counts.unrefuted + counts.refuted == 200);
     CHECK(counts.certified >= least_certified);
     CHECK(counts.identical == 200);
