@@ -35,12 +35,13 @@ std::vector<CertificateBlock> read_blocks(const JsonNode& list) {
 }  // namespace
 
 std::string certificate_json(const symbolic::Certificate& certificate) {
-  const nlohmann::ordered_json json{{certificate_key, 1},
+  nlohmann::ordered_json json{{certificate_key, 1},
                                     {"system", certificate.system},
                                     {"function", certificate.function},
                                     {"claim", symbolic::claim_text(certificate.claim)},
                                     {"positive", blocks_json(certificate.positive)},
                                     {"decreasing", blocks_json(certificate.decreasing)}};
+  if (!certificate.box.empty()) json["box"] = certificate.box;
   return json.dump() + "\n";
 }
 
@@ -51,7 +52,7 @@ void write_certificate(const std::string& path, const symbolic::Certificate& cer
 }
 
 symbolic::Certificate read_certificate(const JsonNode& root) {
-  root.expect_only({certificate_key, "system", "function", "claim", "positive", "decreasing"});
+  root.expect_only({certificate_key, "system", "function", "claim", "positive", "decreasing", "box"});
   root[certificate_key].expect(1);
   const symbolic::Claim claim = symbolic::claim_named(root["claim"].text());
   if (claim == symbolic::Claim::nothing) root["claim"].refuse("is no claim of a certificate");
@@ -59,7 +60,8 @@ symbolic::Certificate read_certificate(const JsonNode& root) {
           .function = std::string(root["function"].text()),
           .claim = claim,
           .positive = read_blocks(root["positive"]),
-          .decreasing = read_blocks(root["decreasing"])};
+          .decreasing = read_blocks(root["decreasing"]),
+          .box = root["box"].is_null() ? "" : std::string(root["box"].text())};
 }
 
 }  // namespace heddle::formats

@@ -5,6 +5,7 @@
 
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/symbolic/box_proof.hpp"
 
 namespace heddle::symbolic {
 
@@ -13,12 +14,12 @@ namespace {
 constexpr std::array<std::string_view, 5> claim_texts{"nothing", "nonnegative", "stable", "asymptotically stable",
                                                       "globally asymptotically stable"};
 
-std::vector<Polynomial> polynomial_fields(const System& system) {
+// None where one is not a polynomial.
+std::optional<std::vector<Polynomial>> polynomial_fields(const System& system) {
   std::vector<Polynomial> fields;
-  const auto n = static_cast<Index>(system.names.size());
-  for (std::size_t i = 0; i < system.fields.size(); ++i) {
-    auto field = polynomial_of(system.fields[i], n);
-    check<DataError>(field.has_value(), system.names[i], "' is not a polynomial");
+  for (const Tree& tree : system.fields) {
+    auto field = polynomial_of(tree, static_cast<Index>(system.names.size()));
+    if (!field) return std::nullopt;
     fields.push_back(std::move(*field));
   }
   return fields;
@@ -55,32 +56,94 @@ Claim claim_named(std::string_view text) {
 }
 
 LyapunovProblem::LyapunovProblem(const System& of, const Tree& with)
-    : system(of),
-      candidate(with),
-      function(static_cast<Index>(of.names.size())),
-      decrease(static_cast<Index>(of.names.size())) {
-  const std::vector<Polynomial> fields = polynomial_fields(system);
+    : system(of), candidate(with), function(0), decrease(0) {
+  const auto fields = polynomial_fields(system);
+  const auto whole = polynomial_of(candidate, dimension());
+  if (fields && whole) {
+    set_polynomials(*fields, *whole);
+    return;
+  }
+  functions.emplace(system, candidate);
+  function = functions->function;
+  decrease = functions->decrease;
+  gradient = functions->gradient;
+}
+
+void LyapunovProblem::set_polynomials(const std::vector<Polynomial>& fields, const Polynomial& whole) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Rational rest = fields[i].constant();
     check<DataError>(rest.is_zero(), "0 is no equilibrium: ", system.names[i], "' = ", rest.text(), " there",
                      nearby_equilibrium(fields, system.names));
   }
-  const auto whole = polynomial_of(candidate, dimension());
-  check<DataError>(whole.has_value(), "V is not a polynomial");
-  function = *whole - Polynomial(dimension(), whole->constant());
+  function = whole - Polynomial(dimension(), whole.constant());
   for (Index i = 0; i < dimension(); ++i) gradient.push_back(function.derivative(i));
   decrease = -derivative_along(function, fields);
 }
 
+namespace {
+
+// The variable that a polynomial is a power of, times a number; or -1.
+Index only_variable(const Polynomial& polynomial) {
+  if (polynomial.size() != 1) return -1;
+  const Exponents exponents = polynomial.terms()[0].exponents;
+  const auto occurs = [](Index exponent) { return exponent > 0; };
+  if (std::ranges::count_if(exponents, occurs) != 1) return -1;
+  return std::ranges::find_if(exponents, occurs) - exponents.begin();
+}
+
+}  // namespace
+
+std::vector<std::vector<Index>> LyapunovProblem::zero_groups() const {
+  std::vector<std::vector<Index>> groups;
+  for (Index i = 0; i < dimension(); ++i) groups.push_back({i});
+  for (std::size_t k = 0; functions && k < functions->functions.size(); ++k) {
+    const AppliedFunction& applied = functions->functions[k];
+    const Index variable = only_variable(applied.argument);
+    const bool has_one_zero = applied.node == Node::tanh || applied.node == Node::exponential;
+    if (has_one_zero && variable >= 0 && variable < dimension())
+      groups[static_cast<std::size_t>(variable)].push_back(dimension() + static_cast<Index>(k));
+  }
+  return groups;
+}
+
+namespace {
+
+bool is_only_at_zero(const LyapunovProblem& problem, const std::vector<bool>& forced) {
+  return std::ranges::all_of(problem.zero_groups(), [&](const std::vector<Index>& group) {
+    return std::ranges::any_of(group, [&](Index i) { return forced[static_cast<std::size_t>(i)]; });
+  });
+}
+
+}  // namespace
+
 Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing) {
   if (!proves(positive, problem.function) || !proves(decreasing, problem.decrease)) return Claim::nothing;
-  const auto only_at_zero = [&](const Squares& squares) {
-    return std::ranges::all_of(forced_zeros(squares, problem.dimension()), [](bool is) { return is; });
-  };
-  if (!only_at_zero(positive)) return Claim::nonnegative;
-  // A positive definite block is at least a multiple of the squares of its basis, powers of all variables, so that V
-  // tends to infinity, too.
-  return only_at_zero(decreasing) ? Claim::global : Claim::stable;
+  const std::vector<bool> forced = forced_zeros(positive, problem.function.variables());
+  if (!is_only_at_zero(problem, forced)) return Claim::nonnegative;
+  if (!is_only_at_zero(problem, forced_zeros(decreasing, problem.decrease.variables()))) return Claim::stable;
+  // A positive definite block is at least a multiple of the squares of its basis. With powers of all variables among
+  // these V tends to infinity.
+  const bool is_unbounded = std::all_of(forced.begin(), forced.begin() + problem.dimension(), [](bool is) { return is; });
+  return is_unbounded ? Claim::global : Claim::asymptotic;
+}
+
+Claim proved_claim_on_box(const LyapunovProblem& problem, const Squares* positive, const Squares* decreasing,
+                          const Rational& reach) {
+  const FunctionProblem local(problem.system, problem.candidate, true);
+  if (reach.sign() <= 0 || local.function_second.empty()) return Claim::nothing;
+  // Squares are of the polynomials of all of R^n.
+  if (positive != nullptr) {
+    const bool is_strict = proves(*positive, problem.function) &&
+                           is_only_at_zero(problem, forced_zeros(*positive, problem.function.variables()));
+    if (!is_strict) return Claim::nothing;
+  } else if (!is_positive_on_box(local.function, local.function_second, local, reach)) {
+    return Claim::nothing;
+  }
+  if (problem.decrease.is_zero()) return Claim::stable;
+  if (decreasing == nullptr)
+    return is_positive_on_box(local.decrease, local.decrease_second, local, reach) ? Claim::asymptotic : Claim::nothing;
+  if (!proves(*decreasing, problem.decrease)) return Claim::nothing;
+  return is_only_at_zero(problem, forced_zeros(*decreasing, problem.decrease.variables())) ? Claim::asymptotic : Claim::stable;
 }
 
 namespace {
@@ -110,19 +173,21 @@ Rational read_entry(const std::string& text) {
   }();
 }
 
-Squares squares_of(const std::vector<CertificateBlock>& blocks, const std::vector<std::string>& names) {
+Polynomial read_element(const std::string& text, const LyapunovProblem& problem) {
+  if (problem.functions) return read_in(text, problem.system.names, *problem.functions);
+  auto polynomial = polynomial_of(read_infix(text, problem.system.names), problem.dimension());
+  check<DataError>(polynomial.has_value(), "an element of a basis is not a polynomial");
+  return std::move(*polynomial);
+}
+
+Squares squares_of(const std::vector<CertificateBlock>& blocks, const LyapunovProblem& problem) {
   Squares squares;
-  const auto n = static_cast<Index>(names.size());
   for (const CertificateBlock& block : blocks) {
     const auto order = static_cast<Index>(block.basis.size());
     SquaresBlock read{.basis = {}, .gram = RationalMatrix(order)};
     check<DataError>(block.gram.size() == block.basis.size(), "a Gram matrix of ", block.gram.size(),
                      " rows for a basis of ", order);
-    for (const std::string& element : block.basis) {
-      auto polynomial = polynomial_of(read_infix(element, names), n);
-      check<DataError>(polynomial.has_value(), "an element of a basis is not a polynomial");
-      read.basis.push_back(std::move(*polynomial));
-    }
+    for (const std::string& element : block.basis) read.basis.push_back(read_element(element, problem));
     for (Index i = 0; i < order; ++i) {
       const auto& row = block.gram[static_cast<std::size_t>(i)];
       check<DataError>(row.size() == block.basis.size(), "a row of ", row.size(), " in a Gram matrix of order ", order);
@@ -136,19 +201,24 @@ Squares squares_of(const std::vector<CertificateBlock>& blocks, const std::vecto
 }  // namespace
 
 Certificate certificate_of(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing) {
-  const std::vector<std::string>& names = problem.system.names;
+  const std::vector<std::string>& names = problem.names();
   return {.system = infix(problem.system),
-          .function = infix(problem.candidate, names),
+          .function = infix(problem.candidate, problem.system.names),
           .claim = proved_claim(problem, positive, decreasing),
           .positive = texts_of(positive, names),
-          .decreasing = texts_of(decreasing, names)};
+          .decreasing = texts_of(decreasing, names),
+          .box = ""};
 }
 
 Claim check_certificate(const Certificate& certificate) {
   const System system = read_system(certificate.system);
   const LyapunovProblem problem(system, read_infix(certificate.function, system.names));
-  const Claim proved = proved_claim(problem, squares_of(certificate.positive, system.names),
-                                    squares_of(certificate.decreasing, system.names));
+  const Squares positive = squares_of(certificate.positive, problem);
+  const Squares decreasing = squares_of(certificate.decreasing, problem);
+  const Claim proved = certificate.box.empty()
+                           ? proved_claim(problem, positive, decreasing)
+                           : proved_claim_on_box(problem, positive.empty() ? nullptr : &positive,
+                                                 decreasing.empty() ? nullptr : &decreasing, read_entry(certificate.box));
   check<DataError>(certificate.claim != Claim::nothing && proved >= certificate.claim,
                    "does not prove its claim, ", claim_text(certificate.claim), "; it proves ", claim_text(proved));
   return proved;

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/symbolic/functions.hpp"
 #include "libcore/symbolic/squares.hpp"
 
 namespace heddle::symbolic {
@@ -32,25 +33,39 @@ struct Certificate {
   Claim claim = Claim::nothing;
   std::vector<CertificateBlock> positive;    // of V - V(0)
   std::vector<CertificateBlock> decreasing;  // of -grad V . f
+  // A number r, or empty: what has no blocks is positive on |x_i| <= r but for 0, by branch and bound.
+  std::string box;
 };
 
-// The system x' = f(x) and V, exactly: V - V(0) and -grad V . f.
+// The system x' = f(x) and V, exactly: V - V(0) and -grad V . f, as polynomials in the variables and, where there are
+// other functions, in these (functions.hpp).
 struct LyapunovProblem {
-  // Throws DataError where f(0) is not 0, with an equilibrium that is not far if one is found, and for functions other
-  // than polynomials.
+  // Throws DataError where f(0) is not 0, with an equilibrium that is not far if one is found, and for what
+  // FunctionProblem refuses.
   LyapunovProblem(const System& system, const Tree& function);
 
   Index dimension() const { return static_cast<Index>(system.names.size()); }
+  const std::vector<std::string>& names() const { return functions ? functions->names : system.names; }
+  // For each variable the polynomials' variables that are 0 only if it is.
+  std::vector<std::vector<Index>> zero_groups() const;
 
   System system;
   Tree candidate;
   Polynomial function, decrease;
   std::vector<Polynomial> gradient;  // of V
+  std::optional<FunctionProblem> functions;
+
+ private:
+  void set_polynomials(const std::vector<Polynomial>& fields, const Polynomial& whole);
 };
 
 // What these sums of squares prove; `nothing` if they do not prove what they should.
 Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
 Certificate certificate_of(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
+
+// The same near 0: on |x_i| <= reach, of which what has no squares is proved by branch and bound.
+Claim proved_claim_on_box(const LyapunovProblem& problem, const Squares* positive, const Squares* decreasing,
+                          const Rational& reach);
 
 // Proves the certificate again and returns what it proves, at least its claim. Trusts nothing in it. Throws DataError
 // for one that is not a proof of its claim.

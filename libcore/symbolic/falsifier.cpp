@@ -11,6 +11,17 @@ namespace {
 
 using Point = std::vector<double>;
 
+// What is searched for a negative value.
+class SearchTarget {
+ public:
+  virtual ~SearchTarget() = default;
+  virtual std::size_t dimension() const = 0;
+  // The value, of any scale.
+  virtual double at(const Point& x) = 0;
+  // The point as rational numbers, if the value is negative there for certain.
+  virtual std::optional<Counterexample> confirmed(const Point& x) const = 0;
+};
+
 // The polynomial in floating point.
 class NumericPolynomial {
  public:
@@ -55,25 +66,68 @@ class NumericPolynomial {
   std::vector<std::vector<double>> powers_;  // of each variable, those that occur
 };
 
-// The point with simple coordinates, if the polynomial is negative there, else exactly it.
-std::optional<Counterexample> confirmed(const Polynomial& polynomial, const Point& x) {
+// The first of ever more exact points near x that `check` takes.
+template <class Check>
+std::optional<Counterexample> first_confirmed(const Point& x, const Check& check) {
   if (!std::ranges::all_of(x, [](double value) { return std::isfinite(value); })) return std::nullopt;
   for (const double tolerance : {3e-2, 1e-3, 1e-6, 0.0}) {
     std::vector<Rational> point;
     for (const double value : x)
       point.push_back(tolerance > 0 ? Rational::simplest(value, tolerance * std::abs(value)) : Rational::of(value));
-    Rational exact = polynomial.at(point);
-    if (exact.sign() < 0) return Counterexample{std::move(point), std::move(exact)};
+    if (auto value = check(point)) return Counterexample{std::move(point), std::move(*value)};
   }
   return std::nullopt;
 }
+
+class PolynomialTarget : public SearchTarget {
+ public:
+  explicit PolynomialTarget(const Polynomial& polynomial) : polynomial_(polynomial), numeric_(polynomial) {}
+  std::size_t dimension() const override { return static_cast<std::size_t>(polynomial_.variables()); }
+  double at(const Point& x) override { return numeric_.at(x); }
+  std::optional<Counterexample> confirmed(const Point& x) const override {
+    return first_confirmed(x, [&](const std::vector<Rational>& point) -> std::optional<Rational> {
+      Rational exact = polynomial_.at(point);
+      if (exact.sign() < 0) return exact;
+      return std::nullopt;
+    });
+  }
+
+ private:
+  const Polynomial& polynomial_;
+  NumericPolynomial numeric_;
+};
+
+class FunctionTarget : public SearchTarget {
+ public:
+  FunctionTarget(const Polynomial& polynomial, const FunctionProblem& problem)
+      : polynomial_(polynomial), problem_(problem), numeric_(polynomial) {}
+  std::size_t dimension() const override { return problem_.names.size() - problem_.functions.size(); }
+  double at(const Point& x) override {
+    const Point values = problem_.values_at(x);
+    return std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) ? numeric_.at(values) : 0;
+  }
+  std::optional<Counterexample> confirmed(const Point& x) const override {
+    return first_confirmed(x, [&](const std::vector<Rational>& point) -> std::optional<Rational> {
+      std::vector<Interval> box;
+      for (const Rational& coordinate : point) box.push_back(interval_of(coordinate));
+      const Interval value = value_in(polynomial_, problem_.intervals_in(box));
+      if (value.high < 0 && std::isfinite(value.high)) return Rational::of(value.high);
+      return std::nullopt;
+    });
+  }
+
+ private:
+  const Polynomial& polynomial_;
+  const FunctionProblem& problem_;
+  NumericPolynomial numeric_;
+};
 
 struct Candidate {
   double value;
   Point point;
 };
 
-Candidate sample(NumericPolynomial& numeric, std::size_t n, const RandomStream& stream, std::uint64_t index) {
+Candidate sample(SearchTarget& target, std::size_t n, const RandomStream& stream, std::uint64_t index, double reach) {
   Point x(n);
   const std::uint64_t first = index * (2 * n + 2);
   double length = 0;
@@ -81,19 +135,22 @@ Candidate sample(NumericPolynomial& numeric, std::size_t n, const RandomStream& 
     x[i] = stream.normal(first / 2 + i);
     length += x[i] * x[i];
   }
-  const double radius = std::pow(10, -2 + 3 * stream.uniform(first + 2 * n)) / std::sqrt(length);
+  const double radius = (reach > 0 ? reach : 10) * std::pow(10, -3 * stream.uniform(first + 2 * n)) / std::sqrt(length);
   for (double& value : x) value *= radius;
-  return {numeric.at(x), std::move(x)};
+  const double value = target.at(x);
+  return {value, std::move(x)};
 }
 
 // Random steps that shrink while none leads down.
-void descend(NumericPolynomial& numeric, Candidate& best, const RandomStream& stream) {
+void descend(SearchTarget& target, Candidate& best, const RandomStream& stream, double reach) {
   double step = 0.3;
   for (std::uint64_t i = 0; i < 150 && step > 1e-6; ++i) {
     Point x = best.point;
     for (std::size_t k = 0; k < x.size(); ++k)
       x[k] += step * (std::abs(x[k]) + 0.01) * stream.normal(i * x.size() + k);
-    const double value = numeric.at(x);
+    if (reach > 0)
+      for (double& coordinate : x) coordinate = std::clamp(coordinate, -reach, reach);
+    const double value = target.at(x);
     if (value < best.value) {
       best = {value, std::move(x)};
       step *= 1.5;
@@ -103,19 +160,21 @@ void descend(NumericPolynomial& numeric, Candidate& best, const RandomStream& st
   }
 }
 
-}  // namespace
+bool is_within_reach(const Counterexample& found, double reach) {
+  return reach <= 0 || std::ranges::all_of(found.point, [&](const Rational& value) {
+           return !(Rational::of(reach) < value) && !(value < Rational::of(-reach));
+         });
+}
 
-std::optional<Counterexample> negative_point(const Polynomial& polynomial, Index samples, Index descents,
-                                             std::uint64_t seed) {
-  if (polynomial.is_zero()) return std::nullopt;
-  NumericPolynomial numeric(polynomial);
-  const auto n = static_cast<std::size_t>(polynomial.variables());
+std::optional<Counterexample> search(SearchTarget& target, const SearchSettings& settings) {
+  const auto& [samples, descents, seed, reach] = settings;
+  const std::size_t n = target.dimension();
   const RandomStream stream(seed, random_site("falsifier"));
   std::vector<Candidate> lowest;
   for (Index i = 0; i < samples; ++i) {
-    Candidate candidate = sample(numeric, n, stream, static_cast<std::uint64_t>(i));
+    Candidate candidate = sample(target, n, stream, static_cast<std::uint64_t>(i), reach);
     if (candidate.value < -1e-9)
-      if (auto found = confirmed(polynomial, candidate.point)) return found;
+      if (auto found = target.confirmed(candidate.point); found && is_within_reach(*found, reach)) return found;
     if (descents == 0) continue;
     const bool is_full = lowest.size() == static_cast<std::size_t>(descents);
     if (is_full && candidate.value >= lowest.back().value) continue;
@@ -124,11 +183,28 @@ std::optional<Counterexample> negative_point(const Polynomial& polynomial, Index
     lowest.insert(at, std::move(candidate));
   }
   for (std::size_t i = 0; i < lowest.size(); ++i) {
-    descend(numeric, lowest[i], RandomStream(seed, random_site("descent"), i));
+    descend(target, lowest[i], RandomStream(seed, random_site("descent"), i), reach);
     if (lowest[i].value >= 0) continue;
-    if (auto found = confirmed(polynomial, lowest[i].point)) return found;
+    if (auto found = target.confirmed(lowest[i].point); found && is_within_reach(*found, reach)) return found;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Counterexample> negative_point(const Polynomial& polynomial, const SearchSettings& settings) {
+  if (polynomial.is_zero()) return std::nullopt;
+  PolynomialTarget target(polynomial);
+  return search(target, settings);
+}
+
+std::optional<Counterexample> negative_point(const Polynomial& polynomial, const FunctionProblem& problem,
+                                             const SearchSettings& settings) {
+  if (polynomial.is_zero()) return std::nullopt;
+  FunctionTarget target(polynomial, problem);
+  SearchSettings fewer = settings;  // a function costs as much as a hundred terms
+  fewer.samples /= 10;
+  return search(target, fewer);
 }
 
 std::optional<Counterexample> zero_on_grid(const Polynomial& polynomial) {

@@ -6,18 +6,27 @@
 #include <optional>
 #include <vector>
 
-#include "libcore/symbolic/polynomial.hpp"
+#include "libcore/symbolic/functions.hpp"
 
 namespace heddle::symbolic {
 
 struct Counterexample {
   std::vector<Rational> point;
-  Rational value;  // of the polynomial there
+  Rational value;  // of the polynomial there; where there are functions, a number below 0 that it is at most
 };
 
-// Radii of samples are log-uniform from 0.01 to 10. The same seed finds the same point.
-std::optional<Counterexample> negative_point(const Polynomial& polynomial, Index samples, Index descents,
-                                             std::uint64_t seed);
+// Radii of samples are log-uniform over three decades up to the reach, or to 10 where it is 0 and points are anywhere. The same
+// seed finds the same point.
+struct SearchSettings {
+  Index samples = 100'000, descents = 20;
+  std::uint64_t seed = 1;
+  double reach = 0;  // |x_i| is at most this
+};
+std::optional<Counterexample> negative_point(const Polynomial& polynomial, const SearchSettings& settings);
+// The same of a polynomial in the variables and functions of a problem: intervals that MPFR rounds show that the value is
+// negative.
+std::optional<Counterexample> negative_point(const Polynomial& polynomial, const FunctionProblem& problem,
+                                             const SearchSettings& settings);
 
 // A point other than 0 with coordinates -1, 0 and 1 where the polynomial is 0 or less.
 std::optional<Counterexample> zero_on_grid(const Polynomial& polynomial);

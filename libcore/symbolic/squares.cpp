@@ -199,20 +199,28 @@ std::optional<Squares> SquaresProver::nonnegative(const Polynomial& polynomial,
   return std::nullopt;
 }
 
-std::optional<Squares> SquaresProver::positive(const Polynomial& polynomial, Index zeros) const {
+std::optional<Squares> SquaresProver::positive(const Polynomial& polynomial,
+                                               const std::vector<std::vector<Index>>& groups) const {
   const std::vector<Term> terms = polynomial.terms();
   Bases highest, lowest;
-  for (Index i = 0; i < zeros; ++i) {
-    const std::vector<Index> ends = ends_on_axis(terms, static_cast<std::size_t>(i));
-    if (ends.empty()) return std::nullopt;
-    const Polynomial variable = Polynomial::variable(polynomial.variables(), i);
-    highest.push_back({variable.power(ends.back() / 2)});
-    lowest.push_back({variable.power(ends.front() / 2)});
+  for (const std::vector<Index>& group : groups) {
+    bool is_there = false;
+    for (const Index i : group) {
+      const std::vector<Index> ends = ends_on_axis(terms, static_cast<std::size_t>(i));
+      if (ends.empty()) continue;
+      is_there = true;
+      const Polynomial variable = Polynomial::variable(polynomial.variables(), i);
+      highest.push_back({variable.power(ends.back() / 2)});
+      lowest.push_back({variable.power(ends.front() / 2)});
+    }
+    if (!is_there) return std::nullopt;
   }
   const auto is_strict = [&](const std::optional<Squares>& squares) {
     if (!squares || !proves(*squares, polynomial)) return false;
     const std::vector<bool> forced = forced_zeros(*squares, polynomial.variables());
-    return std::all_of(forced.begin(), forced.begin() + zeros, [](bool is) { return is; });
+    return std::ranges::all_of(groups, [&](const std::vector<Index>& group) {
+      return std::ranges::any_of(group, [&](Index i) { return forced[static_cast<std::size_t>(i)]; });
+    });
   };
   auto squares = obvious_squares(polynomial);
   if (is_strict(squares)) return squares;

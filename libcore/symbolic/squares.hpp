@@ -48,8 +48,8 @@ class SquaresProver {
   // Proofs that proves() accepts; none does not mean that there is none. `factors` may divide squares that the
   // polynomial is a sum of, times sums of squares.
   std::optional<Squares> nonnegative(const Polynomial& polynomial, const std::vector<Polynomial>& factors = {}) const;
-  // The same, and forced_zeros() has the first `zeros` variables: the polynomial is 0 only where these are.
-  std::optional<Squares> positive(const Polynomial& polynomial, Index zeros) const;
+  // The same, and forced_zeros() has a variable of each of these groups: the polynomial is 0 only where these are.
+  std::optional<Squares> positive(const Polynomial& polynomial, const std::vector<std::vector<Index>>& groups) const;
 
  private:
   std::optional<Squares> solve(const Polynomial& polynomial, std::vector<std::vector<Polynomial>> bases,

@@ -19,10 +19,13 @@ std::string Verifier::refutation(const LyapunovProblem& problem, Index samples, 
     if (value.size() > 40) value = concatenate(found.value.value());
     return concatenate(what, value, " at ", point_text(found.point, names));
   };
-  if (const auto found = negative_point(problem.function, samples, descents, settings_.seed))
-    return text("V - V(0) = ", *found);
-  if (const auto found = negative_point(problem.decrease, samples, descents, settings_.seed))
-    return text("-grad V . f = ", *found);
+  const auto negative = [&](const Polynomial& polynomial) {
+    const SearchSettings search{samples, descents, settings_.seed, settings_.box};
+    return problem.functions ? negative_point(polynomial, *problem.functions, search) : negative_point(polynomial, search);
+  };
+  if (const auto found = negative(problem.function)) return text("V - V(0) = ", *found);
+  if (const auto found = negative(problem.decrease)) return text("-grad V . f = ", *found);
+  if (problem.functions || settings_.box > 0) return "";
   if (settings_.claim >= Claim::stable)
     if (const auto found = zero_on_grid(problem.function)) return text("V - V(0) = ", *found);
   if (settings_.claim >= Claim::asymptotic)
@@ -30,16 +33,30 @@ std::string Verifier::refutation(const LyapunovProblem& problem, Index samples, 
   return "";
 }
 
+std::optional<Certificate> Verifier::proof_on_box(const LyapunovProblem& problem, const std::optional<Squares>& positive,
+                                                  const std::optional<Squares>& decreasing) const {
+  if (settings_.box <= 0) return std::nullopt;
+  const Rational reach = Rational::simplest(settings_.box, settings_.box * 1e-12);
+  // No blocks mean that branch and bound proves it; a rate of 0 has none, and is not positive anyway.
+  const Squares* const decreasing_squares = decreasing && !decreasing->empty() ? &*decreasing : nullptr;
+  const Claim claim = proved_claim_on_box(problem, positive ? &*positive : nullptr, decreasing_squares, reach);
+  if (claim == Claim::nothing) return std::nullopt;
+  Certificate certificate = certificate_of(problem, positive.value_or(Squares()), decreasing.value_or(Squares()));
+  certificate.claim = claim;
+  certificate.box = reach.text();
+  return certificate;
+}
+
 Judgement Verifier::judge(const LyapunovProblem& problem) const {
   const Index first = std::min<Index>(settings_.samples, 1000);
   std::string refuted = refutation(problem, first, 0);
   if (!refuted.empty()) return {Verdict::refuted, std::nullopt, refuted};
-  const Index n = problem.dimension();
-  auto positive = prover_.positive(problem.function, n);
+  const auto groups = problem.zero_groups();
+  auto positive = prover_.positive(problem.function, groups);
   if (!positive && settings_.claim < Claim::stable) positive = prover_.nonnegative(problem.function);
   std::optional<Squares> decreasing;
-  if (positive) {
-    if (!zero_on_grid(problem.decrease)) decreasing = prover_.positive(problem.decrease, n);
+  if (positive || settings_.box > 0) {
+    if (problem.functions || !zero_on_grid(problem.decrease)) decreasing = prover_.positive(problem.decrease, groups);
     if (!decreasing) decreasing = prover_.nonnegative(problem.decrease, problem.gradient);
   }
   if (positive && decreasing) {
@@ -48,6 +65,10 @@ Judgement Verifier::judge(const LyapunovProblem& problem) const {
       const std::string text = claim_text(certificate.claim);
       return {Verdict::certified, std::move(certificate), text};
     }
+  }
+  if (auto certificate = proof_on_box(problem, positive, decreasing); certificate && certificate->claim >= settings_.claim) {
+    const std::string text = concatenate(claim_text(certificate->claim), ", by V on the box |x_i| <= ", certificate->box);
+    return {Verdict::certified, std::move(certificate), text};
   }
   refuted = refutation(problem, settings_.samples, settings_.descents);
   if (!refuted.empty()) return {Verdict::refuted, std::nullopt, refuted};

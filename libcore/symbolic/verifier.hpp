@@ -17,6 +17,8 @@ struct VerifierSettings {
   Claim claim = Claim::stable;  // what must be proved, at least
   Index samples = 100'000, descents = 20;
   std::uint64_t seed = 1;
+  // Above 0: the claims may hold on |x_i| <= box alone, and points outside do not refute.
+  double box = 0;
 };
 
 // A proof, a point, or the reason why there is neither.
@@ -34,6 +36,8 @@ class Verifier {
   Judgement judge(const LyapunovProblem& problem) const;
 
  private:
+  std::optional<Certificate> proof_on_box(const LyapunovProblem& problem, const std::optional<Squares>& positive,
+                                          const std::optional<Squares>& decreasing) const;
   std::string refutation(const LyapunovProblem& problem, Index samples, Index descents) const;
 
   SquaresProver prover_;

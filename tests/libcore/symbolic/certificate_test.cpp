@@ -62,8 +62,8 @@ TEST_CASE("one damaged byte: refused, or still a proof of what it then says") {
       const Certificate certificate = heddle::formats::read_certificate(heddle::formats::JsonNode(document));
       const System system = read_system(certificate.system);
       const LyapunovProblem problem(system, read_infix(certificate.function, system.names));
-      CHECK_FALSE(negative_point(problem.function, 300, 3, 1));
-      CHECK_FALSE(negative_point(problem.decrease, 300, 3, 1));
+      CHECK_FALSE(negative_point(problem.function, {300, 3, 1, 0}));
+      CHECK_FALSE(negative_point(problem.decrease, {300, 3, 1, 0}));
     }
   }
   CHECK(accepted < 40);

@@ -97,7 +97,7 @@ TEST_CASE("V -> -V, f -> -f and a turned sign are not certified, unless they sta
     const LyapunovProblem problem(turned, pair.function);
     if (verifier.judge(problem).verdict != Verdict::certified) continue;
     ++turned_certified;  // by proof; no point may contradict it
-    CHECK_FALSE(negative_point(problem.decrease, 20'000, 10, 99));
+    CHECK_FALSE(negative_point(problem.decrease, {20'000, 10, 99, 0}));
   }
   CHECK(turned_certified < 30);
 }

@@ -51,7 +51,7 @@ TEST_CASE("sums of squares are found, rounded and checked exactly") {
   const SquaresProver prover(solver);
   const auto polynomial = [](const std::string& text) { return *polynomial_of(read_infix(text, {"x", "y"}), 2); };
   const Polynomial singular = polynomial("(2*x - y - y^3)^2 + 14*x^12 + 11*y^8");
-  const auto squares = prover.positive(singular, 2);
+  const auto squares = prover.positive(singular, {{0}, {1}});
   REQUIRE(squares);
   CHECK(proves(*squares, singular));
   const auto forced = forced_zeros(*squares, 2);

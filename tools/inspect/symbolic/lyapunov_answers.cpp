@@ -100,7 +100,8 @@ class LyapunovJudge {
     return {.claim = claim,
             .samples = options.samples,
             .descents = options.samples > 0 ? 20 : 0,
-            .seed = static_cast<std::uint64_t>(arguments.common().seed)};
+            .seed = static_cast<std::uint64_t>(arguments.common().seed),
+            .box = options.box};
   }
 
   // Whether the function is certified; it replaces the best if it is nearer to that.

@@ -14,7 +14,7 @@ struct LyapunovOptions {
   Index propose = 0;
   std::string claim = "stable", generate, output;
   Index count = 1000, samples = 100'000;
-  double solver_seconds = 10;
+  double solver_seconds = 10, box = 0;
   bool json = false, jsonl = false;
   symbolic::GeneratorSettings pairs;
 
@@ -37,6 +37,11 @@ struct LyapunovOptions {
                 .takes("NAME")
                 .essential(),
             self.claim);
+    visitor(Field("box", "where there is no proof for all of R^n, prove that V is a Lyapunov function on |x_i| <= R; 0 does not")
+                .range(0, 1000)
+                .takes("R")
+                .essential(),
+            self.box);
     visitor(Field("output", "file of certificates to write, or of generated pairs").letter('o').not_empty().takes("FILE").essential(),
             self.output);
     visitor(Field("json", "print one JSON object").essential(), self.json);
