@@ -17,6 +17,7 @@ struct GeneratorSettings {
   Index half_degree = 2;   // V has at most twice this degree
   Index field_degree = 2;  // of the polynomials that f is made of; of f itself where V is sought
   Index squares = 1;       // at most so many squares of random polynomials in V
+  bool functions = false;  // sin, exp - 1 or tanh of each variable in these, and in f
   Index most_tokens = 256;
 
   template <class Self, class Visitor>
@@ -30,6 +31,7 @@ struct GeneratorSettings {
             self.field_degree);
     visitor(Field("squares", "largest number of squares of random polynomials in V").range(0, 4).takes("N"),
             self.squares);
+    visitor(Field("functions", "backward pairs have sin, exp or tanh of each variable, too"), self.functions);
     visitor(Field("most_tokens", "longest source or target").range(16, 4096).takes("TOKENS"), self.most_tokens);
   }
 };
@@ -42,7 +44,8 @@ struct LyapunovPair {
 
 // V first: V = sum of c_i x_i^2d_i, or y'(AA' + 1)y with y_i = x_i^d_i, and squares of random p_k with p_k(0) = 0; then
 //   f = -sum over i in S of h_i^2 V_i e_i + sum over k of g_k (V_j e_i - V_i e_j),   V_i = dV / dx_i,
-// so that grad V . f = -sum h_i^2 V_i^2. Pair `number` of the seed.
+// so that grad V . f = -sum h_i^2 V_i^2. With functions, p_k, h_i and g_k may have a function of each variable. Pair `number` of
+// the seed.
 class BackwardGenerator {
  public:
   // Throws UsageError for more variables at least than at most.

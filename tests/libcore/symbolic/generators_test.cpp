@@ -16,9 +16,10 @@ Index wrong_pairs(const GeneratorSettings& settings, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {
     const LyapunovPair pair = generator.pair(i);
     const LyapunovProblem problem(pair.system, pair.function);
-    Polynomial sum(problem.dimension());
+    Polynomial sum(problem.decrease.variables());
     for (const Tree& rate : pair.rates) {
-      const Polynomial polynomial = *polynomial_of(rate, problem.dimension());
+      const Polynomial polynomial = problem.functions ? read_in(infix(rate, pair.system.names), pair.system.names, *problem.functions)
+                                                      : *polynomial_of(rate, problem.dimension());
       sum += polynomial * polynomial;
     }
     wrong += problem.decrease == sum ? 0 : 1;
@@ -31,6 +32,10 @@ Index wrong_pairs(const GeneratorSettings& settings, std::uint64_t count) {
 TEST_CASE("backward pairs: grad V . f is the generator's expression, exactly") {
   CHECK(wrong_pairs({}, 700) == 0);
   CHECK(wrong_pairs({.least_variables = 3, .most_variables = 5, .half_degree = 3, .field_degree = 3, .squares = 2}, 300) == 0);
+}
+
+TEST_CASE("backward pairs with functions: the same, by GiNaC's derivatives") {
+  CHECK(wrong_pairs({.half_degree = 1, .functions = true}, 100) == 0);
 }
 
 TEST_CASE("pairs are functions of the seed and of their number") {
