@@ -36,11 +36,11 @@ std::vector<CertificateBlock> read_blocks(const JsonNode& list) {
 
 std::string certificate_json(const symbolic::Certificate& certificate) {
   nlohmann::ordered_json json{{certificate_key, 1},
-                                    {"system", certificate.system},
-                                    {"function", certificate.function},
-                                    {"claim", symbolic::claim_text(certificate.claim)},
-                                    {"positive", blocks_json(certificate.positive)},
-                                    {"decreasing", blocks_json(certificate.decreasing)}};
+                              {"system", certificate.system},
+                              {"function", certificate.function},
+                              {"claim", symbolic::claim_text(certificate.claim)},
+                              {"positive", blocks_json(certificate.positive)},
+                              {"decreasing", blocks_json(certificate.decreasing)}};
   if (!certificate.box.empty()) json["box"] = certificate.box;
   return json.dump() + "\n";
 }

@@ -93,7 +93,8 @@ bool run(const std::string& path, const std::string& input, const std::string& o
   return failed == 0 && finished(process, seconds);
 }
 
-std::optional<std::vector<std::vector<double>>> read_solution(const std::string& path, const SemidefiniteProgram& program) {
+std::optional<std::vector<std::vector<double>>> read_solution(const std::string& path,
+                                                              const SemidefiniteProgram& program) {
   std::ifstream in(path);
   std::string dual;
   if (!std::getline(in, dual)) return std::nullopt;
@@ -129,7 +130,8 @@ std::string find_csdp() {
 
 symbolic::SemidefiniteSolver csdp_solver(const std::string& path, double seconds) {
   const auto workplace = std::make_shared<const Workplace>();
-  return [workplace, path, seconds](const SemidefiniteProgram& program) -> std::optional<std::vector<std::vector<double>>> {
+  return [workplace, path,
+          seconds](const SemidefiniteProgram& program) -> std::optional<std::vector<std::vector<double>>> {
     const std::string input = workplace->file("in"), output = workplace->file("out");
     write_file(input, sdpa_text(program));
     std::error_code ignored;

@@ -70,8 +70,8 @@ bool is_positive_between(const Polynomial& polynomial, const FunctionProblem& pr
 
 }  // namespace
 
-bool is_positive_on_box(const Polynomial& polynomial, const std::vector<Polynomial>& second, const FunctionProblem& problem,
-                        const Rational& reach) {
+bool is_positive_on_box(const Polynomial& polynomial, const std::vector<Polynomial>& second,
+                        const FunctionProblem& problem, const Rational& reach) {
   const double outer = interval_of(reach).high;
   for (double inner = outer; inner > outer / 1000; inner /= 2) {
     try {

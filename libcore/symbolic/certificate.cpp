@@ -123,7 +123,8 @@ Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, cons
   if (!is_only_at_zero(problem, forced_zeros(decreasing, problem.decrease.variables()))) return Claim::stable;
   // A positive definite block is at least a multiple of the squares of its basis. With powers of all variables among
   // these V tends to infinity.
-  const bool is_unbounded = std::all_of(forced.begin(), forced.begin() + problem.dimension(), [](bool is) { return is; });
+  const bool is_unbounded =
+      std::all_of(forced.begin(), forced.begin() + problem.dimension(), [](bool is) { return is; });
   return is_unbounded ? Claim::global : Claim::asymptotic;
 }
 
@@ -143,7 +144,8 @@ Claim proved_claim_on_box(const LyapunovProblem& problem, const Squares* positiv
   if (decreasing == nullptr)
     return is_positive_on_box(local.decrease, local.decrease_second, local, reach) ? Claim::asymptotic : Claim::nothing;
   if (!proves(*decreasing, problem.decrease)) return Claim::nothing;
-  return is_only_at_zero(problem, forced_zeros(*decreasing, problem.decrease.variables())) ? Claim::asymptotic : Claim::stable;
+  return is_only_at_zero(problem, forced_zeros(*decreasing, problem.decrease.variables())) ? Claim::asymptotic
+                                                                                           : Claim::stable;
 }
 
 namespace {
@@ -215,12 +217,12 @@ Claim check_certificate(const Certificate& certificate) {
   const LyapunovProblem problem(system, read_infix(certificate.function, system.names));
   const Squares positive = squares_of(certificate.positive, problem);
   const Squares decreasing = squares_of(certificate.decreasing, problem);
-  const Claim proved = certificate.box.empty()
-                           ? proved_claim(problem, positive, decreasing)
-                           : proved_claim_on_box(problem, positive.empty() ? nullptr : &positive,
-                                                 decreasing.empty() ? nullptr : &decreasing, read_entry(certificate.box));
-  check<DataError>(certificate.claim != Claim::nothing && proved >= certificate.claim,
-                   "does not prove its claim, ", claim_text(certificate.claim), "; it proves ", claim_text(proved));
+  const Claim proved = certificate.box.empty() ? proved_claim(problem, positive, decreasing)
+                                               : proved_claim_on_box(problem, positive.empty() ? nullptr : &positive,
+                                                                     decreasing.empty() ? nullptr : &decreasing,
+                                                                     read_entry(certificate.box));
+  check<DataError>(certificate.claim != Claim::nothing && proved >= certificate.claim, "does not prove its claim, ",
+                   claim_text(certificate.claim), "; it proves ", claim_text(proved));
   return proved;
 }
 

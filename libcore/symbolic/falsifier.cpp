@@ -25,8 +25,7 @@ class SearchTarget {
 // The polynomial in floating point.
 class NumericPolynomial {
  public:
-  explicit NumericPolynomial(const Polynomial& polynomial)
-      : powers_(static_cast<std::size_t>(polynomial.variables())) {
+  explicit NumericPolynomial(const Polynomial& polynomial) : powers_(static_cast<std::size_t>(polynomial.variables())) {
     for (const Term& term : polynomial.terms()) {
       Monomial monomial{.coefficient = term.coefficient.value(), .factors = {}};
       for (std::size_t i = 0; i < term.exponents.size(); ++i) {
@@ -127,16 +126,23 @@ struct Candidate {
   Point point;
 };
 
+// Every other sample has a direction of equal chance and one length; the others have a length for each coordinate,
+// since terms of different degrees balance where coordinates differ by orders of magnitude.
 Candidate sample(SearchTarget& target, std::size_t n, const RandomStream& stream, std::uint64_t index, double reach) {
   Point x(n);
-  const std::uint64_t first = index * (2 * n + 2);
+  const std::uint64_t first = index * (4 * n + 2);
+  const bool is_round = index % 2 == 0;
   double length = 0;
   for (std::size_t i = 0; i < n; ++i) {
     x[i] = stream.normal(first / 2 + i);
+    if (!is_round)
+      x[i] =
+          std::copysign(std::pow(10, reach > 0 ? 0 : 3) * std::pow(10, -6 * stream.uniform(first + 2 * n + i)), x[i]);
     length += x[i] * x[i];
   }
-  const double radius = (reach > 0 ? reach : 10) * std::pow(10, -3 * stream.uniform(first + 2 * n)) / std::sqrt(length);
-  for (double& value : x) value *= radius;
+  double scale = reach > 0 ? reach : 1;
+  if (is_round) scale = (reach > 0 ? reach : 10) * std::pow(10, -3 * stream.uniform(first + 2 * n)) / std::sqrt(length);
+  for (double& value : x) value *= scale;
   const double value = target.at(x);
   return {value, std::move(x)};
 }
@@ -146,8 +152,7 @@ void descend(SearchTarget& target, Candidate& best, const RandomStream& stream, 
   double step = 0.3;
   for (std::uint64_t i = 0; i < 150 && step > 1e-6; ++i) {
     Point x = best.point;
-    for (std::size_t k = 0; k < x.size(); ++k)
-      x[k] += step * (std::abs(x[k]) + 0.01) * stream.normal(i * x.size() + k);
+    for (std::size_t k = 0; k < x.size(); ++k) x[k] += step * (std::abs(x[k]) + 0.01) * stream.normal(i * x.size() + k);
     if (reach > 0)
       for (double& coordinate : x) coordinate = std::clamp(coordinate, -reach, reach);
     const double value = target.at(x);

@@ -15,16 +15,17 @@ struct Counterexample {
   Rational value;  // of the polynomial there; where there are functions, a number below 0 that it is at most
 };
 
-// Radii of samples are log-uniform over three decades up to the reach, or to 10 where it is 0 and points are anywhere. The same
-// seed finds the same point.
+// Lengths of samples are log-uniform over three decades up to the reach, or to 10 where it is 0 and points are
+// anywhere; or those of each coordinate over six decades up to the reach, or to 1000. The same seed finds the same
+// point.
 struct SearchSettings {
   Index samples = 100'000, descents = 20;
   std::uint64_t seed = 1;
   double reach = 0;  // |x_i| is at most this
 };
 std::optional<Counterexample> negative_point(const Polynomial& polynomial, const SearchSettings& settings);
-// The same of a polynomial in the variables and functions of a problem: intervals that MPFR rounds show that the value is
-// negative.
+// The same of a polynomial in the variables and functions of a problem: intervals that MPFR rounds show that the value
+// is negative.
 std::optional<Counterexample> negative_point(const Polynomial& polynomial, const FunctionProblem& problem,
                                              const SearchSettings& settings);
 

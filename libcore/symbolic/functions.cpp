@@ -42,22 +42,35 @@ ex to_ginac(const Tree& tree, const Symbols& symbols) {
   if (tree.node == Node::variable) return symbols[static_cast<std::size_t>(tree.variable)];
   const ex a = to_ginac(tree.parts[0], symbols);
   switch (tree.node) {
-    case Node::negative: return -a;
-    case Node::sine: return sin(a);
-    case Node::cosine: return cos(a);
-    case Node::exponential: return exp(a);
-    case Node::logarithm: return log(a);
-    case Node::tanh: return tanh(a);
-    case Node::root: return sqrt(a);
-    default: break;
+    case Node::negative:
+      return -a;
+    case Node::sine:
+      return sin(a);
+    case Node::cosine:
+      return cos(a);
+    case Node::exponential:
+      return exp(a);
+    case Node::logarithm:
+      return log(a);
+    case Node::tanh:
+      return tanh(a);
+    case Node::root:
+      return sqrt(a);
+    default:
+      break;
   }
   const ex b = to_ginac(tree.parts[1], symbols);
   switch (tree.node) {
-    case Node::sum: return a + b;
-    case Node::difference: return a - b;
-    case Node::product: return a * b;
-    case Node::quotient: return a / b;
-    default: return pow(a, b);
+    case Node::sum:
+      return a + b;
+    case Node::difference:
+      return a - b;
+    case Node::product:
+      return a * b;
+    case Node::quotient:
+      return a / b;
+    default:
+      return pow(a, b);
   }
 }
 
@@ -105,14 +118,19 @@ class Ring {
   }
 
   Polynomial of_function(const ex& expression) {
-    static const std::map<std::string, Node> nodes{{"sin", Node::sine}, {"cos", Node::cosine}, {"exp", Node::exponential},
-                                                   {"log", Node::logarithm}, {"tanh", Node::tanh}};
+    static const std::map<std::string, Node> nodes{{"sin", Node::sine},
+                                                   {"cos", Node::cosine},
+                                                   {"exp", Node::exponential},
+                                                   {"log", Node::logarithm},
+                                                   {"tanh", Node::tanh}};
     check<DataError>(GiNaC::is_a<GiNaC::function>(expression), "an expression that is not handled");
     const auto found = nodes.find(GiNaC::ex_to<GiNaC::function>(expression).get_name());
     check<DataError>(found != nodes.end(), "a function that is not handled");
     const Polynomial function = applied(found->second, expression.op(0), of(expression.op(0)));
     const Polynomial one(room_, Rational(1));
-    return found->second == Node::exponential ? one + function : found->second == Node::cosine ? one - function : function;
+    return found->second == Node::exponential ? one + function
+           : found->second == Node::cosine    ? one - function
+                                              : function;
   }
 
   // The variable that stands for the function of the argument.
@@ -138,31 +156,48 @@ class Ring {
 
   static std::string text_of(Node node, const std::string& inner) {
     switch (node) {
-      case Node::sine: return "sin(" + inner + ")";
-      case Node::cosine: return "(1 - cos(" + inner + "))";
-      case Node::exponential: return "(exp(" + inner + ") - 1)";
-      case Node::logarithm: return "log(" + inner + ")";
-      case Node::tanh: return "tanh(" + inner + ")";
-      case Node::root: return "sqrt(" + inner + ")";
-      default: return "(1/(" + inner + "))";
+      case Node::sine:
+        return "sin(" + inner + ")";
+      case Node::cosine:
+        return "(1 - cos(" + inner + "))";
+      case Node::exponential:
+        return "(exp(" + inner + ") - 1)";
+      case Node::logarithm:
+        return "log(" + inner + ")";
+      case Node::tanh:
+        return "tanh(" + inner + ")";
+      case Node::root:
+        return "sqrt(" + inner + ")";
+      default:
+        return "(1/(" + inner + "))";
     }
   }
 
   // A positive number plus a sum of squares that needs no solver; a root of such is positive, too.
   void check_positive(Node node, const Polynomial& argument, const std::string& inner) const {
-    const char* what = node == Node::quotient ? "a division by " : node == Node::root ? "a root of " : "a logarithm of ";
+    const char* what = node == Node::quotient ? "a division by "
+                       : node == Node::root   ? "a root of "
+                                              : "a logarithm of ";
     if (node == Node::quotient)
       for (std::size_t k = 0; k < functions_.size(); ++k)
-        if (functions_[k].node == Node::root && argument == Polynomial::variable(room_, static_cast<Index>(symbols_.size() + k))) return;
+        if (functions_[k].node == Node::root &&
+            argument == Polynomial::variable(room_, static_cast<Index>(symbols_.size() + k)))
+          return;
     const Rational start = argument.constant();
     check<DataError>(start.sign() != 0, what, inner, ", which is 0 at 0");
-    const auto found = negative_point(start.sign() > 0 ? argument : -argument, {.samples = 2000, .descents = 5, .seed = 1, .reach = 0});
+    const auto found = negative_point(start.sign() > 0 ? argument : -argument,
+                                      {.samples = 2000, .descents = 5, .seed = 1, .reach = 0});
     const std::vector<std::string> all = padded_names();
-    if (found && std::ranges::all_of(found->point, [](const Rational& value) { return !value.is_zero(); }) && functions_.empty())
-      throw DataError(concatenate(what, inner, ", which is 0 between 0 and ",
-                                  point_text({found->point.begin(), found->point.begin() + static_cast<std::ptrdiff_t>(symbols_.size())}, all)));
-    const bool is_seen = start.sign() > 0 && SquaresProver().nonnegative(argument - Polynomial(room_, start)).has_value();
-    check<DataError>(is_seen, what, inner, ", which may be 0 somewhere; only a positive number plus even powers is handled");
+    if (found && std::ranges::all_of(found->point, [](const Rational& value) { return !value.is_zero(); }) &&
+        functions_.empty())
+      throw DataError(concatenate(
+          what, inner, ", which is 0 between 0 and ",
+          point_text({found->point.begin(), found->point.begin() + static_cast<std::ptrdiff_t>(symbols_.size())},
+                     all)));
+    const bool is_seen =
+        start.sign() > 0 && SquaresProver().nonnegative(argument - Polynomial(room_, start)).has_value();
+    check<DataError>(is_seen, what, inner,
+                     ", which may be 0 somewhere; only a positive number plus even powers is handled");
   }
 
   const Symbols& symbols_;
@@ -176,7 +211,8 @@ class Ring {
 void check_defined(const Tree& tree, const Symbols& symbols, Ring& ring) {
   for (const Tree& part : tree.parts) check_defined(part, symbols, ring);
   if (tree.node == Node::quotient) ring.of(1 / to_ginac(tree.parts[1], symbols));
-  if (tree.node == Node::power || tree.node == Node::logarithm || tree.node == Node::root) ring.of(to_ginac(tree, symbols));
+  if (tree.node == Node::power || tree.node == Node::logarithm || tree.node == Node::root)
+    ring.of(to_ginac(tree, symbols));
 }
 
 // The same polynomial in fewer variables: those that are left out do not occur.

@@ -1,8 +1,8 @@
 // Systems with sin, cos, exp, log, tanh, roots and quotients: GiNaC differentiates, and each application of a function
 // becomes one more variable of polynomials. What holds for all values of these variables holds for the functions.
 //
-// An exponential is written 1 + e and a cosine 1 - c, so that e and c are 0 where their argument is; a logarithm, a root or a
-// quotient is of a polynomial that is a positive number plus a sum of squares seen without a solver.
+// An exponential is written 1 + e and a cosine 1 - c, so that e and c are 0 where their argument is; a logarithm, a
+// root or a quotient is of a polynomial that is a positive number plus a sum of squares seen without a solver.
 #pragma once
 
 #include "libcore/symbolic/interval.hpp"

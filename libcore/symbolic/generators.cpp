@@ -12,8 +12,9 @@ namespace heddle::symbolic {
 namespace {
 
 void check_variables(const GeneratorSettings& settings) {
-  check<UsageError>(settings.least_variables <= settings.most_variables, "`least_variables` = ",
-                    settings.least_variables, " is more than `most_variables` = ", settings.most_variables);
+  check<UsageError>(settings.least_variables <= settings.most_variables,
+                    "`least_variables` = ", settings.least_variables,
+                    " is more than `most_variables` = ", settings.most_variables);
 }
 
 // The variables of generated polynomials: x_i, then with functions s_i, a function of x_i, and cos x_i.

@@ -44,8 +44,8 @@ struct LyapunovPair {
 
 // V first: V = sum of c_i x_i^2d_i, or y'(AA' + 1)y with y_i = x_i^d_i, and squares of random p_k with p_k(0) = 0; then
 //   f = -sum over i in S of h_i^2 V_i e_i + sum over k of g_k (V_j e_i - V_i e_j),   V_i = dV / dx_i,
-// so that grad V . f = -sum h_i^2 V_i^2. With functions, p_k, h_i and g_k may have a function of each variable. Pair `number` of
-// the seed.
+// so that grad V . f = -sum h_i^2 V_i^2. With functions, p_k, h_i and g_k may have a function of each variable. Pair
+// `number` of the seed.
 class BackwardGenerator {
  public:
   // Throws UsageError for more variables at least than at most.

@@ -87,7 +87,8 @@ Parities echelon_of(const std::set<Exponents>& support) {
   return rows;
 }
 
-std::vector<std::vector<Exponents>> in_blocks(const std::vector<Exponents>& candidates, const std::set<Exponents>& support) {
+std::vector<std::vector<Exponents>> in_blocks(const std::vector<Exponents>& candidates,
+                                              const std::set<Exponents>& support) {
   const Parities echelon = echelon_of(support);
   std::map<std::uint64_t, std::vector<Exponents>> blocks;
   for (const Exponents& candidate : candidates) blocks[remainder(parity(candidate), echelon)].push_back(candidate);
@@ -297,7 +298,9 @@ std::vector<Polynomial> reduced_basis(const std::vector<Polynomial>& basis, cons
   const std::vector<double> values = eigenvalues_of(matrix, n, vectors);
   std::vector<std::vector<double>> kernel;
   for (std::size_t i = 0; i < n; ++i)
-    if (values[i] < tolerance * largest) kernel.emplace_back(vectors.begin() + static_cast<std::ptrdiff_t>(i * n), vectors.begin() + static_cast<std::ptrdiff_t>((i + 1) * n));
+    if (values[i] < tolerance * largest)
+      kernel.emplace_back(vectors.begin() + static_cast<std::ptrdiff_t>(i * n),
+                          vectors.begin() + static_cast<std::ptrdiff_t>((i + 1) * n));
   if (kernel.empty()) return basis;
   const std::vector<std::size_t> pivots = reduce_rows(kernel, n);
   std::vector<Polynomial> reduced;
@@ -373,7 +376,8 @@ std::vector<Rational> GramEquations::corrections(const std::vector<Rational>& re
   std::vector<Rational> weights(right_.size());
   for (const Unknown& unknown : unknowns_) {
     const auto& [equation, factor] = unknown.parts[0];
-    weights[static_cast<std::size_t>(equation)] += unknown.row == unknown.column ? factor * factor : factor * factor / Rational(2);
+    weights[static_cast<std::size_t>(equation)] +=
+        unknown.row == unknown.column ? factor * factor : factor * factor / Rational(2);
   }
   std::vector<Rational> changes;
   for (const Unknown& unknown : unknowns_) {
@@ -426,7 +430,8 @@ Pivots pivots_of(std::vector<std::vector<double>> matrix, std::size_t columns) {
 std::vector<Rational> GramEquations::solved(const std::vector<Rational>& residual) const {
   std::vector<std::vector<double>> numeric(right_.size(), std::vector<double>(unknowns_.size()));
   for (std::size_t u = 0; u < unknowns_.size(); ++u)
-    for (const auto& [equation, factor] : unknowns_[u].parts) numeric[static_cast<std::size_t>(equation)][u] = factor.value();
+    for (const auto& [equation, factor] : unknowns_[u].parts)
+      numeric[static_cast<std::size_t>(equation)][u] = factor.value();
   for (auto& row : numeric) {
     double largest = 0;
     for (const double value : row) largest = std::max(largest, std::abs(value));
@@ -463,7 +468,8 @@ std::optional<Squares> GramEquations::completed(const std::vector<Matrix>& matri
   std::vector<Rational> values, residual = right_;
   for (const Unknown& unknown : unknowns_) {
     const Index order = static_cast<Index>(bases_[static_cast<std::size_t>(unknown.block)].size());
-    const double value = matrices[static_cast<std::size_t>(unknown.block)][static_cast<std::size_t>(unknown.row * order + unknown.column)];
+    const double value = matrices[static_cast<std::size_t>(unknown.block)]
+                                 [static_cast<std::size_t>(unknown.row * order + unknown.column)];
     if (!std::isfinite(value)) return std::nullopt;
     values.push_back(Rational::rounded(value * scale_, bits));
     for (const auto& [equation, factor] : unknown.parts)

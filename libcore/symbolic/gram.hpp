@@ -14,16 +14,16 @@ using Bases = std::vector<std::vector<Polynomial>>;
 std::vector<std::size_t> sizes(const Bases& bases);
 
 // The monomials that may be in a basis, by blocks: those whose square can be cancelled or is there (which leaves those
-// in half of the Newton polytope at most), and which the signs of variables that the polynomial does not distinguish put
-// in one class. Too many: none.
+// in half of the Newton polytope at most), and which the signs of variables that the polynomial does not distinguish
+// put in one class. Too many: none.
 std::vector<std::vector<Exponents>> gram_monomials(const Polynomial& polynomial);
 // Those alone whose square is in the polynomial with a positive coefficient: fewer, which often suffice.
 std::vector<std::vector<Exponents>> sparse_gram_monomials(const Polynomial& polynomial);
 // A basis for each factor: its products with monomials whose squares are within the polynomial's Newton polytope.
 Bases multiples(const std::vector<Polynomial>& factors, const Polynomial& polynomial);
-// The bases without the directions in which the matrices are at most `tolerance` times their largest entry: combinations
-// that are orthogonal to these, whose coordinates are taken for the simplest fractions within `precision`. None where
-// there are no such directions, or nothing else.
+// The bases without the directions in which the matrices are at most `tolerance` times their largest entry:
+// combinations that are orthogonal to these, whose coordinates are taken for the simplest fractions within `precision`.
+// None where there are no such directions, or nothing else.
 std::optional<Bases> reduced_bases(const Bases& bases, const std::vector<std::vector<double>>& matrices,
                                    double tolerance, double precision);
 

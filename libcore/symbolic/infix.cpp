@@ -38,8 +38,8 @@ bool is_number_character(char c) {
 
 const OperatorName* function_named(std::string_view name) {
   if (name == "ln") name = "log";
-  const auto found = std::ranges::find_if(operator_names,
-                                          [&](const auto& entry) { return is_function(entry.node) && entry.infix == name; });
+  const auto found = std::ranges::find_if(
+      operator_names, [&](const auto& entry) { return is_function(entry.node) && entry.infix == name; });
   return found == std::end(operator_names) ? nullptr : found;
 }
 
@@ -66,8 +66,7 @@ class InfixReader {
     if (at_ >= end_) refuse(at_, "the expression ends early; a number, a variable or '(' is missing");
     if (text_[at_] == ')') refuse(at_, "')' without '('");
     const std::string here = printable(std::string(1, text_[at_]));
-    if (is_letter(text_[at_]) || text_[at_] == '(')
-      refuse(at_, "write '*' before '", here, "' to multiply");
+    if (is_letter(text_[at_]) || text_[at_] == '(') refuse(at_, "write '*' before '", here, "' to multiply");
     refuse(at_, "'", here, "' is not expected here");
   }
 
@@ -189,7 +188,8 @@ class InfixReader {
       return counted({.node = Node::variable, .number = {}, .variable = found - names_.begin(), .parts = {}});
     const OperatorName* function = function_named(name);
     if (function == nullptr)
-      refuse(begin, "unknown variable or function '", name, "'; there are ", join(names_), ", sin, cos, exp, log, tanh and sqrt");
+      refuse(begin, "unknown variable or function '", name, "'; there are ", join(names_),
+             ", sin, cos, exp, log, tanh and sqrt");
     if (next() != '(') refuse(at_, "'(' is missing after ", name);
     return counted(unary(function->node, bracketed()));
   }
@@ -246,9 +246,8 @@ class EquationReader {
     } else {
       name.clear();
     }
-    const bool is_name = !name.empty() && is_letter(name[0]) && std::ranges::all_of(name, [](char c) {
-      return is_letter(c) || (c >= '0' && c <= '9');
-    });
+    const bool is_name = !name.empty() && is_letter(name[0]) &&
+                         std::ranges::all_of(name, [](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
     check<DataError>(is_name, "column ", start + 1, ": the left side of an equation must be x' or dx/dt, not '",
                      printable(left), "'");
     check<DataError>(function_named(name) == nullptr, "column ", start + 1, ": ", name, " is the name of a function");
@@ -286,13 +285,19 @@ namespace {
 int strength(const Tree& tree) {
   switch (tree.node) {
     case Node::sum:
-    case Node::difference: return 1;
+    case Node::difference:
+      return 1;
     case Node::product:
-    case Node::quotient: return 2;
-    case Node::negative: return 1;
-    case Node::power: return 4;
-    case Node::number: return tree.number.sign() < 0 ? 1 : tree.number.is_integer() ? 5 : 2;
-    default: return 5;
+    case Node::quotient:
+      return 2;
+    case Node::negative:
+      return 1;
+    case Node::power:
+      return 4;
+    case Node::number:
+      return tree.number.sign() < 0 ? 1 : tree.number.is_integer() ? 5 : 2;
+    default:
+      return 5;
   }
 }
 
@@ -376,7 +381,10 @@ bool constant_value(const Tree& tree, Rational& value) {
     return true;
   }
   if (!constant_value(tree.parts[1], b) || (tree.node == Node::quotient && b.is_zero())) return false;
-  value = tree.node == Node::sum ? a + b : tree.node == Node::difference ? a - b : tree.node == Node::product ? a * b : a / b;
+  value = tree.node == Node::sum          ? a + b
+          : tree.node == Node::difference ? a - b
+          : tree.node == Node::product    ? a * b
+                                          : a / b;
   return true;
 }
 

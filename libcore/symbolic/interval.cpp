@@ -88,11 +88,16 @@ Interval power(const Interval& a, Index exponent) {
 
 Interval function_of(Node node, const Interval& a) {
   switch (node) {
-    case Node::sine: return periodic(mpfr_sin, std::numbers::pi / 2, a);
-    case Node::cosine: return periodic(mpfr_cos, 0, a);
-    case Node::exponential: return increasing(mpfr_exp, a);
-    case Node::tanh: return increasing(mpfr_tanh, a);
-    default: break;
+    case Node::sine:
+      return periodic(mpfr_sin, std::numbers::pi / 2, a);
+    case Node::cosine:
+      return periodic(mpfr_cos, 0, a);
+    case Node::exponential:
+      return increasing(mpfr_exp, a);
+    case Node::tanh:
+      return increasing(mpfr_tanh, a);
+    default:
+      break;
   }
   check<DataError>(a.low > 0, "a logarithm, root or quotient may be undefined");
   if (node == Node::logarithm) return increasing(mpfr_log, a);

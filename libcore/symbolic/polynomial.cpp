@@ -91,7 +91,8 @@ Index Polynomial::bits() const {
 Polynomial Polynomial::times(const Polynomial& other) const {
   check<DataError>(size() == 0 || other.size() <= 50 * most_terms / size(), "a product of too many terms");
   check<DataError>(degree() + other.degree() <= most_degree, "a polynomial of a degree above ", most_degree);
-  check<DataError>(bits() + other.bits() <= most_bits, "a polynomial with coefficients of more than ", most_bits, " bits");
+  check<DataError>(bits() + other.bits() <= most_bits, "a polynomial with coefficients of more than ", most_bits,
+                   " bits");
   Polynomial result(variables_);
   fmpq_mpoly_mul(result.state_->poly, state_->poly, other.state_->poly, state_->in);
   check<DataError>(result.size() <= most_terms, "a polynomial of more than ", most_terms, " terms");
@@ -109,7 +110,8 @@ Polynomial Polynomial::power(Index exponent) const {
   check<DataError>(bits() * exponent <= most_bits, "a polynomial with coefficients of more than ", most_bits, " bits");
   // A power of t terms has as many as there are ways to choose `exponent` of them at most, and often as many.
   double terms = 1;
-  for (Index i = 1; i < std::min<Index>(size(), variables_ + 1); ++i) terms *= static_cast<double>(exponent + i) / static_cast<double>(i);
+  for (Index i = 1; i < std::min<Index>(size(), variables_ + 1); ++i)
+    terms *= static_cast<double>(exponent + i) / static_cast<double>(i);
   check<DataError>(terms <= static_cast<double>(most_terms), "a polynomial of more than ", most_terms, " terms");
   Polynomial result(variables_, Rational(1));
   fmpq_mpoly_pow_ui(result.state_->poly, state_->poly, static_cast<ulong>(exponent), state_->in);

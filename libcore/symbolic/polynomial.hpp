@@ -63,7 +63,8 @@ class Polynomial {
   };
   std::optional<Factors> factors() const;
 
-  // As the data of sequence models has it: terms joined to the right, `c * (x0^a * x1^b)`, single variables before powers.
+  // As the data of sequence models has it: terms joined to the right, `c * (x0^a * x1^b)`, single variables before
+  // powers.
   Tree tree() const;
 
   static constexpr Index most_terms = 20'000, most_degree = 1000, most_bits = 50'000;

@@ -18,8 +18,8 @@ class PrefixReader {
   Index read_count() {
     const Tree count = read();
     const Index value = count.node == Node::number ? count.number.integer_or(0) : 0;
-    check<DataError>(value >= 1 && value <= most_variables, "token 1: a system begins with its number of variables, INT+ 1 to INT+ ",
-                     most_variables);
+    check<DataError>(value >= 1 && value <= most_variables,
+                     "token 1: a system begins with its number of variables, INT+ 1 to INT+ ", most_variables);
     return variables_ = value;
   }
   void read_separator() {
@@ -44,7 +44,8 @@ class PrefixReader {
   }
 
   [[noreturn]] void refuse(const std::string& problem) const {
-    throw DataError(concatenate("token ", number_, at_end() ? "" : concatenate(" '", printable(token_), "'"), ": ", problem));
+    throw DataError(
+        concatenate("token ", number_, at_end() ? "" : concatenate(" '", printable(token_), "'"), ": ", problem));
   }
 
  private:
@@ -59,7 +60,8 @@ class PrefixReader {
   void check_operator(const Tree& tree, std::size_t at) const {
     Rational value;
     if (tree.node == Node::power) {
-      check<DataError>(constant_value(tree.parts[1], value), "token ", at, ": the exponent of a power must be a number");
+      check<DataError>(constant_value(tree.parts[1], value), "token ", at,
+                       ": the exponent of a power must be a number");
       check<DataError>(std::abs(value.value()) <= 1000, "token ", at, ": the exponent is too large; at most 1000");
       check<DataError>(value.is_integer() || value.denominator() == Rational(2), "token ", at,
                        ": exponents are integers or halves");
@@ -93,8 +95,7 @@ class PrefixReader {
       index = 0;
       for (const char c : token_.substr(1)) index = c >= '0' && c <= '9' && index >= 0 ? 10 * index + (c - '0') : -1;
     }
-    if (index < 0 || index >= variables_)
-      refuse(concatenate("is not a variable; there are x0 to x", variables_ - 1));
+    if (index < 0 || index >= variables_) refuse(concatenate("is not a variable; there are x0 to x", variables_ - 1));
     advance();
     return {.node = Node::variable, .number = {}, .variable = index, .parts = {}};
   }

@@ -81,8 +81,8 @@ struct RationalMatrix {
 
 enum class Definiteness { positive, semidefinite, neither };
 
-// Whether a symmetric matrix is positive definite, only semidefinite, or neither, by an exact LDL' factorisation without
-// fractions: a pivot of 0 must have a row of zeros. A matrix that is not symmetric is neither.
+// Whether a symmetric matrix is positive definite, only semidefinite, or neither, by an exact LDL' factorisation
+// without fractions: a pivot of 0 must have a row of zeros. A matrix that is not symmetric is neither.
 Definiteness definiteness(const RationalMatrix& matrix);
 
 }  // namespace heddle::symbolic

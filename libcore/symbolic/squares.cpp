@@ -99,7 +99,8 @@ std::optional<Squares> quadratic_squares(const Polynomial& polynomial) {
   for (Index i = 0; i < n; ++i) block.basis.push_back(Polynomial::variable(n, i));
   for (const Term& term : polynomial.terms()) {
     std::vector<Index> factors;
-    for (Index i = 0; i < n; ++i) factors.insert(factors.end(), static_cast<std::size_t>(term.exponents[static_cast<std::size_t>(i)]), i);
+    for (Index i = 0; i < n; ++i)
+      factors.insert(factors.end(), static_cast<std::size_t>(term.exponents[static_cast<std::size_t>(i)]), i);
     if (factors.size() != 2) return std::nullopt;
     const Rational half = term.coefficient / Rational(2);
     block.gram.at(factors[0], factors[1]) += half;
@@ -127,8 +128,8 @@ SquarePart square_part(const Polynomial& polynomial) {
   return part;
 }
 
-// The lowest and the highest exponent among powers of each variable alone; empty where there are none, or one of them is
-// odd or has a negative coefficient, so that the polynomial is 0 or less somewhere on the axis.
+// The lowest and the highest exponent among powers of each variable alone; empty where there are none, or one of them
+// is odd or has a negative coefficient, so that the polynomial is 0 or less somewhere on the axis.
 std::vector<Index> ends_on_axis(const std::vector<Term>& terms, std::size_t variable) {
   std::map<Index, int> signs;
   for (const Term& term : terms) {
@@ -165,7 +166,8 @@ std::optional<Squares> SquaresProver::solve(const Polynomial& polynomial, std::v
   }
   if (reductions == 0) return std::nullopt;
   // Near the face's edge a solver's directions are as exact as the root of what is left of their weight.
-  static constexpr std::pair<double, double> ways[] = {{1e-6, 1e-5}, {1e-6, 3e-3}, {1e-5, 1e-2}, {1e-4, 2e-2}, {1e-3, 1e-3}};
+  static constexpr std::pair<double, double> ways[] = {
+      {1e-6, 1e-5}, {1e-6, 3e-3}, {1e-5, 1e-2}, {1e-4, 2e-2}, {1e-3, 1e-3}};
   std::vector<Bases> tried;
   for (const auto& [tolerance, precision] : ways) {
     auto reduced = reduced_bases(bases, *found, tolerance, precision);

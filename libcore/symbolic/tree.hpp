@@ -14,7 +14,22 @@
 
 namespace heddle::symbolic {
 
-enum class Node { number, variable, sum, difference, product, quotient, power, negative, sine, cosine, exponential, logarithm, tanh, root };
+enum class Node {
+  number,
+  variable,
+  sum,
+  difference,
+  product,
+  quotient,
+  power,
+  negative,
+  sine,
+  cosine,
+  exponential,
+  logarithm,
+  tanh,
+  root
+};
 
 // A power's exponent is a number, or the negative or quotient of numbers.
 struct Tree {

@@ -21,7 +21,8 @@ std::string Verifier::refutation(const LyapunovProblem& problem, Index samples, 
   };
   const auto negative = [&](const Polynomial& polynomial) {
     const SearchSettings search{samples, descents, settings_.seed, settings_.box};
-    return problem.functions ? negative_point(polynomial, *problem.functions, search) : negative_point(polynomial, search);
+    return problem.functions ? negative_point(polynomial, *problem.functions, search)
+                             : negative_point(polynomial, search);
   };
   if (const auto found = negative(problem.function)) return text("V - V(0) = ", *found);
   if (const auto found = negative(problem.decrease)) return text("-grad V . f = ", *found);
@@ -33,7 +34,8 @@ std::string Verifier::refutation(const LyapunovProblem& problem, Index samples, 
   return "";
 }
 
-std::optional<Certificate> Verifier::proof_on_box(const LyapunovProblem& problem, const std::optional<Squares>& positive,
+std::optional<Certificate> Verifier::proof_on_box(const LyapunovProblem& problem,
+                                                  const std::optional<Squares>& positive,
                                                   const std::optional<Squares>& decreasing) const {
   if (settings_.box <= 0) return std::nullopt;
   const Rational reach = Rational::simplest(settings_.box, settings_.box * 1e-12);
@@ -66,8 +68,10 @@ Judgement Verifier::judge(const LyapunovProblem& problem) const {
       return {Verdict::certified, std::move(certificate), text};
     }
   }
-  if (auto certificate = proof_on_box(problem, positive, decreasing); certificate && certificate->claim >= settings_.claim) {
-    const std::string text = concatenate(claim_text(certificate->claim), ", by V on the box |x_i| <= ", certificate->box);
+  if (auto certificate = proof_on_box(problem, positive, decreasing);
+      certificate && certificate->claim >= settings_.claim) {
+    const std::string text =
+        concatenate(claim_text(certificate->claim), ", by V on the box |x_i| <= ", certificate->box);
     return {Verdict::certified, std::move(certificate), text};
   }
   refuted = refutation(problem, settings_.samples, settings_.descents);

@@ -9,6 +9,7 @@ void heddle::fuzz::infix_system(std::string_view input) {
     expect(symbolic::infix(symbolic::read_system(text)) == text, "a system that is not written as it is read");
     if (input.size() > 200) return;
     const symbolic::LyapunovProblem problem(system, symbolic::read_infix(system.names[0] + "^2", system.names));
-    symbolic::Verifier({}, {.claim = symbolic::Claim::nonnegative, .samples = 50, .descents = 1, .seed = 1, .box = 0}).judge(problem);
+    symbolic::Verifier({}, {.claim = symbolic::Claim::nonnegative, .samples = 50, .descents = 1, .seed = 1, .box = 0})
+        .judge(problem);
   });
 }

@@ -108,6 +108,12 @@ run translation DATA="$work" EPOCHS=1 VOCABULARY=300 BEAM=2 MODEL=fixed
 says '^BLEU '
 finished
 rm -rf out
+if "$bin/inspect" lyapunov "x' = -x" --function 'x^2' > /dev/null 2>&1 && command -v csdp > /dev/null; then
+  run lyapunov PAIRS=60 TEST=4 EPOCHS=1 BEAM=2 SHAPE='--layers 1 --width 16 --heads 2'
+  says '^guess +4 systems: '
+  finished
+  rm -rf out
+fi
 for noise in infilling spans; do
   run denoise DATA="$work" NOISE=$noise TEXT_LINES=80 PAIRS=30 EPOCHS=1 TUNING_EPOCHS=1 VOCABULARY=300
   says "$noise\.30\.1\.report$"

@@ -5,8 +5,9 @@
 namespace heddle {
 
 std::vector<std::string> certificate_problems(const std::string& path) {
-  throw DataError(path + ": is a certificate of a Lyapunov function, which this build cannot check; install libginac-dev "
-                         "and libflint-dev and build again");
+  throw DataError(path +
+                  ": is a certificate of a Lyapunov function, which this build cannot check; install libginac-dev "
+                  "and libflint-dev and build again");
 }
 
 }  // namespace heddle

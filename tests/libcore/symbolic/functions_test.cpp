@@ -28,8 +28,9 @@ std::string function_refusal(const std::string& system, const std::string& funct
 }
 
 std::string on_box(const std::string& system, const std::string& function, double box) {
-  const auto judgement = judged(Verifier({}, {.claim = Claim::stable, .samples = 20'000, .descents = 10, .seed = 1, .box = box}),
-                                system, function);
+  const auto judgement =
+      judged(Verifier({}, {.claim = Claim::stable, .samples = 20'000, .descents = 10, .seed = 1, .box = box}), system,
+             function);
   if (judgement.certificate) CHECK(check_certificate(*judgement.certificate) >= Claim::stable);
   return verdict_text(judgement.verdict) + ": " + judgement.evidence;
 }
@@ -63,7 +64,8 @@ TEST_CASE("intervals hold the values within them") {
   Draws draws(heddle::RandomStream(21, heddle::random_site("intervals")));
   for (int i = 0; i < 2000; ++i) {
     const double low = static_cast<double>(draws.between(-4000, 4000)) / 700;
-    const double width = static_cast<double>(draws.between(0, 3000)) / 900, within = static_cast<double>(draws.below(1001)) / 1000;
+    const double width = static_cast<double>(draws.between(0, 3000)) / 900,
+                 within = static_cast<double>(draws.below(1001)) / 1000;
     const Interval box{low, low + width};
     const double x = low + within * width;
     const auto holds = [&](Node node, double value) {
@@ -81,10 +83,12 @@ TEST_CASE("intervals hold the values within them") {
 }
 
 TEST_CASE("branch and bound proves what holds on the box, and says so") {
-  CHECK(on_box("x' = -sin(x); y' = -y", "x^2 + y^2", 3) == "certified: asymptotically stable, by V on the box |x_i| <= 3");
+  CHECK(on_box("x' = -sin(x); y' = -y", "x^2 + y^2", 3) ==
+        "certified: asymptotically stable, by V on the box |x_i| <= 3");
   CHECK(on_box("x' = -sin(x); y' = -y", "x^2 + y^2", 4).starts_with("refuted: -grad V . f = -"));
   CHECK(on_box("x' = -sin(x); y' = -y", "x^2 + y^2", 0).starts_with("refuted: -grad V . f = -"));
-  CHECK(on_box("x' = -x + x^3; y' = -y", "x^2 + y^2", 0.9) == "certified: asymptotically stable, by V on the box |x_i| <= 9/10");
+  CHECK(on_box("x' = -x + x^3; y' = -y", "x^2 + y^2", 0.9) ==
+        "certified: asymptotically stable, by V on the box |x_i| <= 9/10");
   CHECK(on_box("x' = -x + x^3; y' = -y", "x^2 + y^2", 1.1).starts_with("refuted"));
   CHECK(on_box("x' = y; y' = -sin(x)", "2 - 2*cos(x) + y^2", 3) == "certified: stable, by V on the box |x_i| <= 3");
   CHECK(on_box("x' = y; y' = -sin(x)", "2 - 2*cos(x) + y^2", 7).starts_with("unrefuted"));  // V is 0 at x = 2 pi
@@ -92,7 +96,8 @@ TEST_CASE("branch and bound proves what holds on the box, and says so") {
 }
 
 TEST_CASE("functions that are sums of squares of functions are certified everywhere") {
-  CHECK(on_box("x' = -x + sin(x)^2*y; y' = -y - sin(x)^2*x", "x^2 + y^2", 0) == "certified: globally asymptotically stable");
+  CHECK(on_box("x' = -x + sin(x)^2*y; y' = -y - sin(x)^2*x", "x^2 + y^2", 0) ==
+        "certified: globally asymptotically stable");
   CHECK(on_box("x' = -tanh(x); y' = -y", "tanh(x)^2 + y^2", 0).starts_with("unrefuted"));  // 1 - tanh^2 is no square
-  CHECK(on_box("x' = -x^3; y' = -y", "x^2 + tanh(y)^2", 1) .starts_with("unrefuted"));
+  CHECK(on_box("x' = -x^3; y' = -y", "x^2 + tanh(y)^2", 1).starts_with("unrefuted"));
 }

@@ -18,8 +18,9 @@ Index wrong_pairs(const GeneratorSettings& settings, std::uint64_t count) {
     const LyapunovProblem problem(pair.system, pair.function);
     Polynomial sum(problem.decrease.variables());
     for (const Tree& rate : pair.rates) {
-      const Polynomial polynomial = problem.functions ? read_in(infix(rate, pair.system.names), pair.system.names, *problem.functions)
-                                                      : *polynomial_of(rate, problem.dimension());
+      const Polynomial polynomial = problem.functions
+                                        ? read_in(infix(rate, pair.system.names), pair.system.names, *problem.functions)
+                                        : *polynomial_of(rate, problem.dimension());
       sum += polynomial * polynomial;
     }
     wrong += problem.decrease == sum ? 0 : 1;
@@ -31,7 +32,8 @@ Index wrong_pairs(const GeneratorSettings& settings, std::uint64_t count) {
 
 TEST_CASE("backward pairs: grad V . f is the generator's expression, exactly") {
   CHECK(wrong_pairs({}, 700) == 0);
-  CHECK(wrong_pairs({.least_variables = 3, .most_variables = 5, .half_degree = 3, .field_degree = 3, .squares = 2}, 300) == 0);
+  CHECK(wrong_pairs({.least_variables = 3, .most_variables = 5, .half_degree = 3, .field_degree = 3, .squares = 2},
+                    300) == 0);
 }
 
 TEST_CASE("backward pairs with functions: the same, by GiNaC's derivatives") {

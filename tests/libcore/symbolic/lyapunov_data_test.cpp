@@ -26,9 +26,11 @@ void judge_line(const std::string& line, const Verifier& verifier, DataCounts& c
                                                : counts.refuted);
   if (judgement.certificate) CHECK(check_certificate(*judgement.certificate) >= Claim::nonnegative);
   const Verifier quick({}, {.claim = Claim::nonnegative, .samples = 1000, .descents = 0, .seed = 1});
-  counts.negated_certified += quick.judge({system, heddle::testing::negated(function)}).verdict == Verdict::certified ? 1 : 0;
+  counts.negated_certified +=
+      quick.judge({system, heddle::testing::negated(function)}).verdict == Verdict::certified ? 1 : 0;
   if (!problem.decrease.is_zero())
-    counts.negated_certified += quick.judge({heddle::testing::negated(system), function}).verdict == Verdict::certified ? 1 : 0;
+    counts.negated_certified +=
+        quick.judge({heddle::testing::negated(system), function}).verdict == Verdict::certified ? 1 : 0;
 }
 
 }  // namespace
@@ -38,7 +40,8 @@ TEST_CASE("published systems: certified, unrefuted and refuted, with proofs and 
   const auto solver = heddle::testing::csdp();
   if (!solver) return;
   const Verifier verifier(solver, {.claim = Claim::nonnegative, .samples = 20'000, .descents = 20, .seed = 1});
-  for (const auto& [name, least_certified] : {std::pair{"BPoly", 195}, {"FLyap", 185}, {"FBarr", 188}, {"FSOSTOOL", 130}}) {
+  for (const auto& [name, least_certified] :
+       {std::pair{"BPoly", 195}, {"FLyap", 185}, {"FBarr", 188}, {"FSOSTOOL", 130}}) {
     std::ifstream in(std::string(shared == nullptr ? "" : shared) + "/lyapunov/" + name);
     if (!in) {
       heddle::testing::skipped("no lyapunov data in HEDDLE_SHARED_DATA");
@@ -46,7 +49,8 @@ TEST_CASE("published systems: certified, unrefuted and refuted, with proofs and 
     }
     DataCounts counts;
     for (std::string line; std::getline(in, line);) judge_line(line, verifier, counts);
-    MESSAGE(std::string(name), ": ", counts.certified, " certified, ", counts.unrefuted, " unrefuted, ", counts.refuted, " refuted");
+    MESSAGE(std::string(name), ": ", counts.certified, " certified, ", counts.unrefuted, " unrefuted, ", counts.refuted,
+            " refuted");
     CHECK(counts.certified + counts.unrefuted + counts.refuted == 200);
     CHECK(counts.certified >= least_certified);
     CHECK(counts.identical == 200);

@@ -15,7 +15,8 @@ Polynomial indefinite_form(Draws& draws, Index n, const Rational& little) {
   std::vector<Polynomial> forms;
   for (Index r = 0; r + 1 < n; ++r) {
     Polynomial form = Polynomial::variable(n, r);
-    for (Index i = r + 1; i < n; ++i) form += Rational(draws.between(-9, 9)) / Rational(draws.between(1, 7)) * Polynomial::variable(n, i);
+    for (Index i = r + 1; i < n; ++i)
+      form += Rational(draws.between(-9, 9)) / Rational(draws.between(1, 7)) * Polynomial::variable(n, i);
     sum += form * form;
   }
   const Polynomial last = Polynomial::variable(n, n - 1);
@@ -29,7 +30,8 @@ Rational tiny(Draws& draws) {
 // x' such that V = x^2 + ... has grad V . f = -p, for a form p of degree 2: f = -M x.
 System with_decrease(const Polynomial& p) {
   System system{numbered_names(p.variables()), {}};
-  for (Index i = 0; i < p.variables(); ++i) system.fields.push_back((Rational(-1) / Rational(4) * p.derivative(i)).tree());
+  for (Index i = 0; i < p.variables(); ++i)
+    system.fields.push_back((Rational(-1) / Rational(4) * p.derivative(i)).tree());
   return system;
 }
 

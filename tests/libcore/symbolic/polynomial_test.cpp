@@ -48,7 +48,8 @@ TEST_CASE("rational numbers are read and rounded") {
   CHECK(Rational::simplest(0.333334, 1e-4).text() == "1/3");
   CHECK(Rational::simplest(-2.5, 1e-9).text() == "-5/2");
   CHECK(Rational::rounded(0.3, 2).text() == "1/4");
-  for (const char* text : {"", "-", "1/0", "1/", "x", "1 ", "1.2.3", "1e", "1e99999"}) CHECK_THROWS_AS(Rational::parse(text), DataError);
+  for (const char* text : {"", "-", "1/0", "1/", "x", "1 ", "1.2.3", "1e", "1e99999"})
+    CHECK_THROWS_AS(Rational::parse(text), DataError);
 }
 
 TEST_CASE("definiteness is exact where floating point cannot decide") {
@@ -72,7 +73,8 @@ TEST_CASE("definiteness of random matrices agrees with their making") {
       std::vector<Index> v;
       for (Index k = 0; k < n; ++k) v.push_back(draws.between(-3, 3));
       for (Index a = 0; a < n; ++a)
-        for (Index b = 0; b < n; ++b) gram.at(a, b) += Rational(v[static_cast<std::size_t>(a)] * v[static_cast<std::size_t>(b)]);
+        for (Index b = 0; b < n; ++b)
+          gram.at(a, b) += Rational(v[static_cast<std::size_t>(a)] * v[static_cast<std::size_t>(b)]);
     }
     CHECK(definiteness(gram) != Definiteness::neither);
     if (rank < n) CHECK(definiteness(gram) == Definiteness::semidefinite);

@@ -19,7 +19,8 @@ inline symbolic::SemidefiniteSolver csdp() {
   return formats::csdp_solver(path, 20);
 }
 
-inline symbolic::Judgement judged(const symbolic::Verifier& verifier, const std::string& system, const std::string& function) {
+inline symbolic::Judgement judged(const symbolic::Verifier& verifier, const std::string& system,
+                                  const std::string& function) {
   const symbolic::System read = symbolic::read_system(system);
   return verifier.judge({read, symbolic::read_infix(function, read.names)});
 }

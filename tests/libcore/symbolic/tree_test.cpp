@@ -38,7 +38,8 @@ Tree random_tree(Draws& draws, Index depth) {
     if (draws.below(2) == 0) return {Node::variable, {}, draws.below(3), {}};
     return {Node::number, Rational(draws.with_sign(draws.below(3000))), 0, {}};
   }
-  const Node nodes[] = {Node::sum, Node::difference, Node::product, Node::power, Node::negative, Node::sine, Node::tanh};
+  const Node nodes[] = {Node::sum,      Node::difference, Node::product, Node::power,
+                        Node::negative, Node::sine,       Node::tanh};
   Tree tree{nodes[draws.below(7)], {}, 0, {}};
   tree.parts.push_back(random_tree(draws, depth - 1));
   if (tree.node == Node::power) {
@@ -68,7 +69,8 @@ TEST_CASE("systems are read as people write them") {
 }
 
 TEST_CASE("what is no system is refused with its column") {
-  CHECK(refusal("x' = -x + z") == "column 11: unknown variable or function 'z'; there are x, sin, cos, exp, log, tanh and sqrt");
+  CHECK(refusal("x' = -x + z") ==
+        "column 11: unknown variable or function 'z'; there are x, sin, cos, exp, log, tanh and sqrt");
   CHECK(refusal("x' = -(x + 1").starts_with("column 7: '(' without ')'"));
   CHECK(refusal("x' = -x)").starts_with("column 8: ')' without '('"));
   CHECK(refusal("x' = 2x").starts_with("column 7: write '*' before 'x'"));
@@ -83,11 +85,13 @@ TEST_CASE("what is no system is refused with its column") {
   CHECK(refusal("").starts_with("no equation"));
   CHECK(refusal("x' = " + std::string(1001, '1') + "*x").find("at most 1000 are read") != std::string::npos);
   CHECK(refusal("x' = " + std::string(300, '(') + "x").find("levels of brackets") != std::string::npos);
-  CHECK(refusal("x' = x" + [] {
-          std::string sum;
-          for (int i = 0; i < 6000; ++i) sum += "+x";
-          return sum;
-        }()).find("more than 5000 operations") != std::string::npos);
+  CHECK(refusal("x' = x" +
+                [] {
+                  std::string sum;
+                  for (int i = 0; i < 6000; ++i) sum += "+x";
+                  return sum;
+                }())
+            .find("more than 5000 operations") != std::string::npos);
   std::string many;
   for (int i = 0; i < 20; ++i) many += "a" + std::to_string(i) + "' = 0;";
   CHECK(refusal(many) == "a system of 20 variables; at most 16 are read");

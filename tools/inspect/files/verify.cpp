@@ -179,7 +179,8 @@ cli::Verb verbs::verify() {
   return cli::make_verb<VerifyOptions>(
       {.summary = "Reads files completely and reports problems.",
        .synopsis = {"FILE... [--json|--jsonl]"},
-       .operands = {{"FILE", "tokenizer, token, pairs, graphs, model, adapter and vector files, and certificates", 1, cli::any_number}}},
+       .operands = {{"FILE", "tokenizer, token, pairs, graphs, model, adapter and vector files, and certificates", 1,
+                     cli::any_number}}},
       heddle::verify);
 }
 

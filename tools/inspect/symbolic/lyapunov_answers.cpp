@@ -41,6 +41,12 @@ bool is_prefix(std::string_view text) {
   return text.starts_with("INT") || text.starts_with("<SPECIAL");
 }
 
+// Of a system in infix a candidate may be prefix tokens all the same, as models print it: a sum, product, quotient or
+// power.
+bool is_prefix_function(std::string_view text) {
+  return is_prefix(text) || (text.size() > 2 && text[1] == ' ' && std::string_view("+*/^").find(text[0]) != text.npos);
+}
+
 template <class Read>
 auto naming(const char* what, const Read& read) {
   try {
@@ -53,22 +59,26 @@ auto naming(const char* what, const Read& read) {
 class LyapunovJudge {
  public:
   LyapunovJudge(const cli::Arguments& arguments, const LyapunovOptions& options)
-      : options_(options), solver_(solver_of(arguments, options)), verifier_(solver_, settings_of(arguments, options)) {}
+      : options_(options),
+        solver_(solver_of(arguments, options)),
+        verifier_(solver_, settings_of(arguments, options)) {}
 
-  // The first candidate that is certified, else the one that is nearest to it. Throws DataError for a system that cannot
-  // be read.
+  // The first candidate that is certified, else the one that is nearest to it. Throws DataError for a system that
+  // cannot be read.
   LyapunovAnswer answer(const LyapunovLine& line) const {
     const bool has_prefix = is_prefix(line.system);
     const System system = naming("the system", [&] {
       return has_prefix ? symbolic::read_prefix_system(line.system) : symbolic::read_system(line.system);
     });
-    LyapunovAnswer best{.number = line.number, .system = infix(system), .function = "", .unreadable = "", .judgement = {}};
+    LyapunovAnswer best{
+        .number = line.number, .system = infix(system), .function = "", .unreadable = "", .judgement = {}};
     best.judgement.evidence = "no candidate";
     const auto n = static_cast<Index>(system.names.size());
     for (const std::string& text : line.functions) {
       try {
         const Tree function = naming("V", [&] {
-          return has_prefix ? symbolic::read_prefix(text, n) : symbolic::read_infix(text, system.names);
+          return has_prefix || is_prefix_function(text) ? symbolic::read_prefix(text, n)
+                                                        : symbolic::read_infix(text, system.names);
         });
         if (consider(system, function, best)) return best;
       } catch (const DataError& error) {
@@ -87,7 +97,8 @@ class LyapunovJudge {
     check<DataError>(!path.empty() || options.propose == 0,
                      "--propose needs the program csdp, which is not on PATH; install coinor-csdp");
     if (path.empty() && !arguments.common().quiet)
-      std::cerr << arguments.tool() << ": the program csdp is not on PATH (coinor-csdp); few functions can be proved without it\n";
+      std::cerr << arguments.tool()
+                << ": the program csdp is not on PATH (coinor-csdp); few functions can be proved without it\n";
     return path.empty() ? symbolic::SemidefiniteSolver() : formats::csdp_solver(path, options.solver_seconds);
   }
 
@@ -139,7 +150,8 @@ formats::Json answer_json(const LyapunovAnswer& answer) {
                      {"function", answer.function},
                      {"refuted_candidates", answer.refuted},
                      {"unreadable_candidates", answer.unread}};
-  if (judgement.certificate) json["certificate"] = formats::Json::parse(formats::certificate_json(*judgement.certificate));
+  if (judgement.certificate)
+    json["certificate"] = formats::Json::parse(formats::certificate_json(*judgement.certificate));
   return json;
 }
 
@@ -150,10 +162,10 @@ struct LyapunovCounts {
   void add(const LyapunovAnswer& answer) {
     ++systems;
     const Verdict verdict = answer.judgement.verdict;
-    ++(!answer.unreadable.empty()           ? unreadable
-       : verdict == Verdict::certified      ? certified
-       : verdict == Verdict::unrefuted      ? unrefuted
-                                            : refuted);
+    ++(!answer.unreadable.empty()      ? unreadable
+       : verdict == Verdict::certified ? certified
+       : verdict == Verdict::unrefuted ? unrefuted
+                                       : refuted);
   }
   std::string text() const {
     return concatenate(systems, " systems: ", certified, " certified, ", unrefuted, " unrefuted, ", refuted, " refuted",
@@ -175,8 +187,9 @@ class LyapunovOutput {
     } else if (options_.json) {
       list_.push_back(answer_json(answer));
     } else if (has_lines_) {
-      std::cout << answer.number << '\t' << (answer.unreadable.empty() ? verdict_text(answer.judgement.verdict) : "unreadable")
-                << '\t' << printable(answer.unreadable.empty() ? answer.judgement.evidence : answer.unreadable) << '\t'
+      std::cout << answer.number << '\t'
+                << (answer.unreadable.empty() ? verdict_text(answer.judgement.verdict) : "unreadable") << '\t'
+                << printable(answer.unreadable.empty() ? answer.judgement.evidence : answer.unreadable) << '\t'
                 << answer.function << '\n';
     } else {
       print_one(answer);
@@ -199,8 +212,7 @@ class LyapunovOutput {
       return;
     }
     std::cout << "V = " << answer.function << '\n';
-    if (answer.judgement.verdict != Verdict::certified)
-      std::cout << "none found; " << answer.refuted << " refuted\n";
+    if (answer.judgement.verdict != Verdict::certified) std::cout << "none found; " << answer.refuted << " refuted\n";
   }
 
   const LyapunovOptions& options_;
@@ -221,7 +233,8 @@ LyapunovLine parsed_line(std::string_view text, Index number) {
 }
 
 int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOptions& options) {
-  check<UsageError>(options.function.empty(), "--function is for a system on the command line; a file has candidates after tabs");
+  check<UsageError>(options.function.empty(),
+                    "--function is for a system on the command line; a file has candidates after tabs");
   LyapunovOutput output(options, true);
   cli::LineReader reader(input);
   while (const auto text = reader.next()) {
@@ -237,6 +250,16 @@ int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOpt
     }
   }
   return output.finish();
+}
+
+// With polynomials expanded.
+int print_tokens(const std::string& text) {
+  System system = naming("the system", [&] { return symbolic::read_system(text); });
+  for (Tree& field : system.fields)
+    if (const auto polynomial = polynomial_of(field, static_cast<Index>(system.names.size())))
+      field = polynomial->tree();
+  std::cout << prefix(system) << '\n';
+  return 0;
 }
 
 int generate_pairs(const cli::Arguments& arguments, const LyapunovOptions& options) {
@@ -278,16 +301,20 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
   const std::string operand = arguments.operand("SYSTEM");
   cli::protect_inputs({}, {options.output}, arguments);
   if (!options.generate.empty()) {
-    check<UsageError>(operand.empty() && options.propose == 0 && options.function.empty() && !options.json && !options.jsonl,
-                      "--generate prints pairs; leave out the system, --function, --propose, --json and --jsonl");
+    check<UsageError>(
+        operand.empty() && options.propose == 0 && options.function.empty() && !options.json && !options.jsonl,
+        "--generate prints pairs; leave out the system, --function, --propose, --json and --jsonl");
     return generate_pairs(arguments, options);
   }
   check<UsageError>(!operand.empty(), "no system; give one, a file of them, or - for standard input");
   check<UsageError>(options.propose % 2 == 0, "--propose ", options.propose, ": V has an even degree");
+  if (options.tokens) return print_tokens(operand);
   const LyapunovJudge judge(arguments, options);
   std::error_code ignored;
-  if (operand == "-" || std::filesystem::exists(operand, ignored)) return answer_lines(cli::Input(operand), judge, options);
-  check<UsageError>(!options.function.empty() || options.propose > 0, "give --function, a candidate for V, or --propose, the degree up to which one is sought");
+  if (operand == "-" || std::filesystem::exists(operand, ignored))
+    return answer_lines(cli::Input(operand), judge, options);
+  check<UsageError>(!options.function.empty() || options.propose > 0,
+                    "give --function, a candidate for V, or --propose, the degree up to which one is sought");
   LyapunovOutput output(options, false);
   output.add(judge.answer({.number = 1, .system = operand, .functions = options.function}));
   return output.finish();

@@ -15,7 +15,7 @@ struct LyapunovOptions {
   std::string claim = "stable", generate, output;
   Index count = 1000, samples = 100'000;
   double solver_seconds = 10, box = 0;
-  bool json = false, jsonl = false;
+  bool json = false, jsonl = false, tokens = false;
   symbolic::GeneratorSettings pairs;
 
   template <class Self, class Visitor>
@@ -37,28 +37,41 @@ struct LyapunovOptions {
                 .takes("NAME")
                 .essential(),
             self.claim);
-    visitor(Field("box", "where there is no proof for all of R^n, prove that V is a Lyapunov function on |x_i| <= R; 0 does not")
-                .range(0, 1000)
-                .takes("R")
+    visitor(
+        Field("box",
+              "where there is no proof for all of R^n, prove that V is a Lyapunov function on |x_i| <= R; 0 does not")
+            .range(0, 1000)
+            .takes("R")
+            .essential(),
+        self.box);
+    visitor(Field("output", "file of certificates to write, or of generated pairs")
+                .letter('o')
+                .not_empty()
+                .takes("FILE")
                 .essential(),
-            self.box);
-    visitor(Field("output", "file of certificates to write, or of generated pairs").letter('o').not_empty().takes("FILE").essential(),
             self.output);
     visitor(Field("json", "print one JSON object").essential(), self.json);
     visitor(Field("jsonl", "print one JSON object per system, one per line").essential(), self.jsonl);
+    visitor(Field("tokens",
+                  "print the system as prefix tokens, polynomials expanded, as models read it, and judge nothing"),
+            self.tokens);
     visitor(Field("samples", "number of points at which a candidate that is not proved is evaluated")
                 .range(0, 100'000'000)
                 .takes("N"),
             self.samples);
-    visitor(Field("solver_seconds", "time limit of the semidefinite solver for one program").above(0, 86'400).takes("SECONDS"),
+    visitor(Field("solver_seconds", "time limit of the semidefinite solver for one program")
+                .above(0, 86'400)
+                .takes("SECONDS"),
             self.solver_seconds);
-    visitor(Field("generate", "print pairs of a system and V as prefix tokens: backward (V first) or forward (a random "
-                              "system whose V sums of squares find)")
+    visitor(Field("generate",
+                  "print pairs of a system and V as prefix tokens: backward (V first) or forward (a random "
+                  "system whose V sums of squares find)")
                 .one_of({"backward", "forward"})
                 .takes("NAME")
                 .essential(),
             self.generate);
-    visitor(Field("count", "number of generated pairs").range(1, 100'000'000).takes("N").needs({"generate"}), self.count);
+    visitor(Field("count", "number of generated pairs").range(1, 100'000'000).takes("N").needs({"generate"}),
+            self.count);
     visitor(Field("pairs", "Generated pairs").needs({"generate"}), self.pairs);
   }
 };

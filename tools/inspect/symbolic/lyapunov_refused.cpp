@@ -5,8 +5,9 @@
 namespace heddle {
 
 int answer_lyapunov(const cli::Arguments&, const LyapunovOptions&) {
-  throw DataError("this build has no GiNaC and FLINT, which Lyapunov functions need; install libginac-dev and "
-                  "libflint-dev and build again");
+  throw DataError(
+      "this build has no GiNaC and FLINT, which Lyapunov functions need; install libginac-dev and "
+      "libflint-dev and build again");
 }
 
 }  // namespace heddle
