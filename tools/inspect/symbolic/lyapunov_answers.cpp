@@ -10,7 +10,9 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/symbolic/verifier.hpp"
 #include "tools/cli/protect_inputs.hpp"
+#include "tools/drawing/picture.hpp"
 #include "tools/inspect/json_answer.hpp"
+#include "tools/inspect/symbolic/portrait.hpp"
 
 namespace heddle {
 
@@ -252,6 +254,15 @@ int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOpt
   return output.finish();
 }
 
+// Of the function that the answer is of.
+void draw_portrait_of(const LyapunovAnswer& answer, const LyapunovOptions& options) {
+  check<DataError>(!answer.function.empty(), "no candidate for V was found, so that there is no picture");
+  const System system = symbolic::read_system(answer.system);
+  const Tree function = symbolic::read_infix(answer.function, system.names);
+  draw_portrait(options.portrait, system, function, options.reach,
+                answer.system + ";  V = " + answer.function + ":  " + verdict_text(answer.judgement.verdict));
+}
+
 // With polynomials expanded.
 int print_tokens(const std::string& text) {
   System system = naming("the system", [&] { return symbolic::read_system(text); });
@@ -299,7 +310,9 @@ int generate_pairs(const cli::Arguments& arguments, const LyapunovOptions& optio
 int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& options) {
   check_forms(options.json, options.jsonl);
   const std::string operand = arguments.operand("SYSTEM");
-  cli::protect_inputs({}, {options.output}, arguments);
+  cli::protect_inputs({}, {options.output, options.portrait}, arguments);
+  check<UsageError>(options.portrait.empty() || Picture::is_name(options.portrait), options.portrait,
+                    ": pictures are .svg, .png or .pdf files");
   if (!options.generate.empty()) {
     check<UsageError>(
         operand.empty() && options.propose == 0 && options.function.empty() && !options.json && !options.jsonl,
@@ -311,12 +324,15 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
   if (options.tokens) return print_tokens(operand);
   const LyapunovJudge judge(arguments, options);
   std::error_code ignored;
-  if (operand == "-" || std::filesystem::exists(operand, ignored))
-    return answer_lines(cli::Input(operand), judge, options);
+  const bool has_lines = operand == "-" || std::filesystem::exists(operand, ignored);
+  check<UsageError>(!has_lines || options.portrait.empty(), "--portrait is for a system on the command line");
+  if (has_lines) return answer_lines(cli::Input(operand), judge, options);
   check<UsageError>(!options.function.empty() || options.propose > 0,
                     "give --function, a candidate for V, or --propose, the degree up to which one is sought");
   LyapunovOutput output(options, false);
-  output.add(judge.answer({.number = 1, .system = operand, .functions = options.function}));
+  const LyapunovAnswer answer = judge.answer({.number = 1, .system = operand, .functions = options.function});
+  if (!options.portrait.empty()) draw_portrait_of(answer, options);
+  output.add(answer);
   return output.finish();
 }
 

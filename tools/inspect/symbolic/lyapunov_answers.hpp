@@ -12,9 +12,9 @@ namespace heddle {
 struct LyapunovOptions {
   std::vector<std::string> function;
   Index propose = 0;
-  std::string claim = "stable", generate, output;
+  std::string claim = "stable", generate, output, portrait;
   Index count = 1000, samples = 100'000;
-  double solver_seconds = 10, box = 0;
+  double solver_seconds = 10, box = 0, reach = 2;
   bool json = false, jsonl = false, tokens = false;
   symbolic::GeneratorSettings pairs;
 
@@ -52,6 +52,14 @@ struct LyapunovOptions {
             self.output);
     visitor(Field("json", "print one JSON object").essential(), self.json);
     visitor(Field("jsonl", "print one JSON object per system, one per line").essential(), self.jsonl);
+    visitor(Field("portrait",
+                  "picture to write, .svg, .png or .pdf: solutions of a system of two variables, and level sets of V")
+                .not_empty()
+                .takes("FILE")
+                .essential(),
+            self.portrait);
+    visitor(Field("reach", "largest coordinate in the picture").above(0, 1e6).takes("X").needs({"portrait"}),
+            self.reach);
     visitor(Field("tokens",
                   "print the system as prefix tokens, polynomials expanded, as models read it, and judge nothing"),
             self.tokens);
