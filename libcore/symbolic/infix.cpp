@@ -323,8 +323,9 @@ void write_sum(const Tree& tree, const Names& names, std::string& out) {
 // a * b, a / b, a ^ b: a number with a sign may begin a product, which -4*x is either way.
 void write_product(const Tree& tree, const Names& names, std::string& out) {
   const bool is_power = tree.node == Node::power;
-  const bool has_number = tree.parts[0].node == Node::number && tree.parts[0].number.is_integer();
-  out += part_text(tree.parts[0], is_power ? 5 : has_number ? 0 : 2, names);
+  const Tree& first = tree.parts[0];
+  const bool has_sign = first.node == Node::negative || (first.node == Node::number && first.number.is_integer());
+  out += part_text(tree.parts[0], is_power ? 5 : has_sign ? 0 : 2, names);
   out += is_power ? '^' : tree.node == Node::product ? '*' : '/';
   const std::string right = part_text(tree.parts[1], is_power ? 5 : tree.node == Node::product ? 2 : 3, names);
   out += right.starts_with('-') ? '(' + right + ')' : right;

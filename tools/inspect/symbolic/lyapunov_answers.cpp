@@ -319,6 +319,7 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
         "--generate prints pairs; leave out the system, --function, --propose, --json and --jsonl");
     return generate_pairs(arguments, options);
   }
+  check<UsageError>(!operand.empty() || options.function.empty(), "--function is for a system; give one");
   check<UsageError>(!operand.empty(), "no system; give one, a file of them, or - for standard input");
   check<UsageError>(options.propose % 2 == 0, "--propose ", options.propose, ": V has an even degree");
   if (options.tokens) return print_tokens(operand);
