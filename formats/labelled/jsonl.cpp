@@ -164,10 +164,13 @@ data::LabelledText labelled_text(const ObjectText& from, Texts texts, Gold gold,
   example.text = text_member(object, key(wanted.text, first_column(texts), "--text-column").c_str(), where);
   if (texts != Texts::one) {
     const std::string second = key(wanted.text_b, second_column(texts), "--text-column");
-    example.second_text = texts == Texts::worked ? name_member(object, second.c_str(), where)
-                                                 : text_member(object, second.c_str(), where);
+    const JsonNode value = object.find(second);
+    const bool is_number = texts == Texts::worked && value.is_number();  // an answer, as it is written
+    example.second_text = is_number ? std::string(value.digits()) : text_member(object, second.c_str(), where);
   }
-  if (texts == Texts::worked && !object.find(steps_column).is_null()) example.steps = steps_member(object, where);
+  if (texts == Texts::worked && !object.find(steps_column).is_null()) {
+    example.steps = std::make_shared<const std::string>(steps_member(object, where));
+  }
   check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
   if (gold == Gold::given) {

@@ -201,7 +201,7 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
     if (column == columns_.text_) example.text = field;
     if (column == columns_.text_b_) example.second_text = field;
-    if (column == columns_.steps_) example.steps = field;
+    if (column == columns_.steps_) example.steps = std::make_shared<const std::string>(field);
     if (column == columns_.label_) example.label = name_in(field);
   });
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,

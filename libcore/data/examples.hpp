@@ -17,10 +17,10 @@ struct LabelledText {
   std::string text;
   std::optional<std::string> second_text;
   std::string label;
-  Index line = 0;      // in its file, from 1
-  std::string more{};  // further members of its JSON object, as they are spelled
-  std::optional<std::string> steps{};  // that lead from a prompt to its answer
-  std::string name{};  // what people call it, where that is not the text: of a graph
+  Index line = 0;                              // in its file, from 1
+  std::string more{};                          // further members of its JSON object, as they are spelled
+  std::shared_ptr<const std::string> steps{};  // that lead from a prompt to its answer; few texts have any
+  std::string name{};                          // what people call it, where that is not the text: of a graph
 
   const std::string& shown() const { return name.empty() ? text : name; }
 };

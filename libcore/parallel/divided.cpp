@@ -1,6 +1,7 @@
 #include "libcore/parallel/divided.hpp"
 
-#include <algorithm>
+#include <exception>
+#include <new>
 
 #include "libcore/base/error.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 
 thread_local const Group* dividing_group = nullptr;
 
-// What a rank's work threw; kind 0: nothing.
+// What a rank's work threw, in words that other ranks understand; kind 0: nothing.
 struct Failure {
   char kind = 0;
   int exit_status = 0;
@@ -19,10 +20,10 @@ struct Failure {
   auto parts() const { return std::tie(kind, exit_status, message); }
 };
 
-Failure failure_of(const std::function<void()>& work) {
+Failure described(const std::exception_ptr& thrown) {
+  if (!thrown) return {};
   try {
-    work();
-    return {};
+    std::rethrow_exception(thrown);
   } catch (const UsageError& error) {
     return {'u', 2, error.what()};
   } catch (const DataError& error) {
@@ -31,6 +32,8 @@ Failure failure_of(const std::function<void()>& work) {
     return {'n', 3, error.what()};
   } catch (const Error& error) {
     return {'e', error.exit_status(), error.what()};
+  } catch (const std::bad_alloc&) {
+    return {'e', 1, "out of memory; use a smaller batch, context or model"};
   } catch (const std::exception& error) {
     return {'e', 1, error.what()};
   }
@@ -65,13 +68,22 @@ const Group& dividing() {
 
 void together(const Group& group, const std::function<void()>& work) {
   if (group.is_alone()) return work();
+  std::exception_ptr own;
+  try {
+    work();
+  } catch (...) {
+    own = std::current_exception();
+  }
   Packer packer;
-  packer(failure_of(work));
-  for (const std::string& of_rank : group.gather(packer.bytes())) {
+  packer(described(own));
+  const std::vector<std::string> all = group.gather(packer.bytes());
+  for (int rank = 0; rank < group.size(); ++rank) {
     Failure failure;
-    Unpacker unpacker(of_rank);
+    Unpacker unpacker(all[static_cast<std::size_t>(rank)]);
     unpacker(failure);
-    if (failure.kind != 0) raise(failure);
+    if (failure.kind == 0) continue;
+    if (rank == group.rank()) std::rethrow_exception(own);
+    raise(failure);
   }
 }
 

@@ -27,8 +27,8 @@ class Divided {
 // The ranks with which this thread divides work; alone() outside of every Divided.
 const Group& dividing();
 
-// Calls work(). Where it throws on a rank, all ranks throw: the UsageError, DataError or NumericError of the first such
-// rank, or else an Error with its message and exit status.
+// Calls work(). Where it throws on a rank, all ranks throw what the first such rank did: that rank the same exception,
+// the others a UsageError, DataError or NumericError, or else an Error with its message and exit status.
 void together(const Group& group, const std::function<void()>& work);
 
 // compute(own) puts the results at the places that `own` lists; then every rank gets those of all. Each place must be

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "libcore/parallel/group.hpp"
+#include "libcore/parallel/divided.hpp"
 
 namespace heddle::training {
 
@@ -51,10 +51,12 @@ class BatchSum {
 
   bool is_over() const { return is_over_; }
 
-  // To be called once on all ranks, also after an end. Throws what a batch of this rank threw.
+  // To be called once on all ranks, also after an end. Throws, as parallel::together() does, what a batch threw.
   Part total() {
+    parallel::together(by_.group, [&] {
+      if (failure_) std::rethrow_exception(failure_);
+    });
     const std::vector<std::vector<Part>> parts = by_.group.gather(own_);
-    if (failure_) std::rethrow_exception(failure_);
     Part sum{};
     for (std::size_t batch = 0;; ++batch) {
       const std::vector<Part>& of_rank = parts[batch % parts.size()];

@@ -190,8 +190,9 @@ TEST_CASE("ranks: answers, scores, texts and vectors are those of one, in order"
         std::string("classify task.h5 texts.tsv --evaluate"), std::string("generate lm.h5 lines --max-tokens 5"),
         std::string("cat lines | generate lm.h5 --max-tokens 4 --beam 2 --n-best 2 --jsonl"),
         std::string("head -n 3 lines | generate lm.h5 --num-samples 3 --max-tokens 3 --batch-size 2"),
-        std::string("generate lm.h5 lines --score"), std::string("generate lm.h5 -p 'the cat' --max-tokens 9"),
-        std::string("inspect evaluate lm.h5 valid.h5"), std::string("inspect evaluate bert.h5 v.h5 --json"),
+        std::string("generate lm.h5 lines --score"), std::string("generate lm.h5 lines --stream --max-tokens 3"),
+        std::string("generate lm.h5 -p 'the cat' --max-tokens 9"), std::string("inspect evaluate lm.h5 valid.h5"),
+        std::string("inspect evaluate bert.h5 v.h5 --json"),
         std::string("cat lines | inspect embed bert.h5 --pooling mean"),
         std::string("classify lm.h5 lines --labels animal,royal --template '{} is'")}) {
     CAPTURE(command);
@@ -220,6 +221,20 @@ TEST_CASE("ranks: a text that cannot be answered ends all after those before it,
   CHECK(two.out == one.out);
   CHECK(lines_of(one.out).size() == 9);
   CHECK(two.err.find("lines:10: ") == two.err.rfind("lines:10: "));
+}
+
+TEST_CASE(
+    "ranks: those that were started to do other things than the first are refused, and idle texts are waited for") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  corpus.must("pretrain -q --train train.h5 --steps 2 -o lm.h5" + tiny_shape);
+  write_file(corpus.path("text.0"), "the cat\n");
+  write_file(corpus.path("text.1"), "the cat\na dog\n");
+  const std::string each = "sh -c 'generate lm.h5 --max-tokens 2 text.$OMPI_COMM_WORLD_RANK'";
+  corpus.refused(on(2) + each, 1, "ranks differ in the command: rank 0 has generate lm.h5 --max-tokens 2 text.0");
+  CHECK(lines_of(corpus.must("HEDDLE_RANKS=1 " + on(2) + each).out).size() == 3);
+  CHECK(lines_of(corpus.must("(cat text.1; sleep 1; cat text.0) | " + on(2) + "generate lm.h5 --max-tokens 2").out)
+            .size() == 3);
 }
 
 TEST_CASE("ranks: tools that would do all of their work in each are refused") {

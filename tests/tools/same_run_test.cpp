@@ -1,4 +1,4 @@
-#include "tools/training/same_run.hpp"
+#include "tools/cli/same_run.hpp"
 
 #include <doctest/doctest.h>
 

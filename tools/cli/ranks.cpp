@@ -14,6 +14,8 @@
 #include "libcore/base/values.hpp"
 #include "libcore/parallel/connect.hpp"
 #include "tools/cli/run.hpp"
+#include "tools/cli/same_run.hpp"
+#include "tools/cli/version.hpp"
 
 namespace heddle::cli {
 
@@ -33,11 +35,12 @@ std::string own_processors() {
   return host.data();
 }
 
-// HEDDLE_STALL_TIMEOUT, in seconds; 0: none.
-double stall_timeout() {
+// HEDDLE_STALL_TIMEOUT, in seconds; 0: none. Without it ranks that divide answers have none, since texts may be waited
+// for, and some take longer than others.
+double stall_timeout(RanksShare share) {
   const char* const name = "HEDDLE_STALL_TIMEOUT";
   const char* const text = std::getenv(name);
-  if (text == nullptr) return 600;
+  if (text == nullptr) return share == RanksShare::training ? 600 : 0;
   try {
     return std::string_view(text) == "none" ? 0 : parse_duration(text);
   } catch (const UsageError& error) {
@@ -64,7 +67,7 @@ Ranks::Ranks(Arguments& arguments, RanksShare share) : exceptions_(std::uncaught
   if (launched) at_exception(hooks_of(launched->rank));  // of connect() itself
   group_ = parallel::connect();
   if (!launched) return;
-  group_->wait_at_most(stall_timeout());
+  group_->wait_at_most(stall_timeout(share));
   ExceptionHooks hooks = hooks_of(group_->rank());
   hooks.after = [group = group_](int status) { group->abort(status); };
   hooks.answered = [group = group_] { group->leave(); };
@@ -74,7 +77,9 @@ Ranks::Ranks(Arguments& arguments, RanksShare share) : exceptions_(std::uncaught
   arguments.be_one_of(static_cast<int>(sharing), group_->is_first());
   static Nowhere nowhere;
   if (!group_->is_first()) std::cout.rdbuf(&nowhere);
-  if (share == RanksShare::answers) divided_.emplace(*group_);
+  if (share == RanksShare::training) return;
+  check_same_facts(*group_, {{"how the processor computes", engine()}, {"the command", arguments.command_line()}});
+  divided_.emplace(*group_);
 }
 
 Ranks::~Ranks() {

@@ -16,7 +16,8 @@ enum class RanksShare { training, answers };
 // Joins the ranks that a launcher started, to be made first in a tool's main. From here on a rank that fails ends all
 // of them, after its message and with its exit status; the first rank alone speaks and writes to standard output, and
 // ranks that are bound to the same processors share them. A process that was started alone is the only rank, and
-// nothing happens. Throws as parallel::connect() does.
+// nothing happens. Throws as parallel::connect() does, and DataError where
+// ranks that divide answers were started with other commands.
 class Ranks {
  public:
   explicit Ranks(Arguments& arguments, RanksShare share = RanksShare::training);

@@ -28,7 +28,8 @@ PairTask::PairTask(const FinetuneOptions& options, const RunSpec& spec, const fo
 std::unique_ptr<data::PairSource> PairTask::open_all(const std::vector<std::string>& words) const {
   std::vector<std::unique_ptr<data::PairSource>> files;
   for (const auto& [path, weight] : training_files(words)) {
-    check<UsageError>(weight == 1, "--train: ", path, ": weights are for texts");
+    check<UsageError>(weight == 1, "--train: ", path, ": weights are for ",
+                      continues() ? "texts, not for prompts and answers" : "--task lm");
     files.push_back(open(path));
   }
   if (files.size() == 1) return std::move(files.front());
@@ -61,6 +62,7 @@ std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) cons
       continues() ? worked_input(input) : TaskInput{input, task_, formats::Texts::pair, formats::Gold::absent};
   std::vector<data::TokenPair> pairs;
   read_task_data(path, how, arguments_, [&](const TaskData& data, formats::BadRecords& bad) {
+    if (continues()) warn_of_records(path, data);
     for (const data::LabelledText& pair : data.texts) {
       bad.attempt_again(pair.line, [&] { pairs.push_back(encode(pair, concatenate(path, ":", pair.line))); });
     }
@@ -71,6 +73,18 @@ std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) cons
   }
   return std::make_unique<data::PairsInMemory>(std::move(pairs), of_sources().vocab_size(), tokenizer_.vocab_size(),
                                                path);
+}
+
+void PairTask::warn_of_records(const std::string& path, const TaskData& data) const {
+  const auto has_steps = [](const data::LabelledText& text) { return text.steps != nullptr; };
+  if (std::ranges::any_of(data.texts, has_steps)) {
+    if (const auto warning = mark_warning(objective_->answer_mark(), tokenizer_)) arguments_.warn(*warning);
+  }
+  if (data.texts.empty()) return;
+  const data::LabelledText& first = data.texts.front();
+  if (first.text == "prompt" && first.second_text == "answer") {
+    arguments_.warn(path + ":1: looks like the names of columns, and is read as a record; --header takes it for names");
+  }
 }
 
 std::unique_ptr<training::Objective> PairTask::objective(models::TaskModel& model,

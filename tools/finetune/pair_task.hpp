@@ -6,6 +6,7 @@
 
 #include "libcore/training/objectives.hpp"
 #include "tools/finetune/tuning_task.hpp"
+#include "tools/tasks/task_data.hpp"
 #include "tools/training/pairs.hpp"
 
 namespace heddle {
@@ -30,6 +31,7 @@ class PairTask : public FinetuningTask {
   // Throws DataError, with the place, for a pair of which a side is empty or has no tokens; a prompt may be empty.
   data::TokenPair encode(const data::LabelledText& pair, const std::string& where) const;
 
+  void warn_of_records(const std::string& path, const TaskData& data) const;
   bool continues() const { return task_ == models::Task::lm; }
 
   const FinetuneOptions& options_;

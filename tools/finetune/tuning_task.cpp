@@ -63,12 +63,23 @@ NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& 
 
 bool holds_records(const FinetuneOptions& options, const models::Model& model) {
   if (model.as<models::TokenLoss>() == nullptr || model.as<models::SequenceToSequence>() != nullptr) return false;
-  const std::string first = training_files(options.train).front().path;
-  if (formats::is_file_of(first, formats::FileKind::pairs)) return true;
   const formats::LabelledInput& input = options.tuning.input;
-  const bool is_named = input.format != formats::LabelledFormat::automatic || first.ends_with(".tsv") ||
-                        formats::labelled_format(first, input) != formats::LabelledFormat::tsv;
-  return is_named && !formats::looks_like_hdf5(first);
+  const auto holds = [&](const std::string& path) {
+    if (formats::is_file_of(path, formats::FileKind::pairs)) return true;
+    const bool is_named = input.format != formats::LabelledFormat::automatic || path.ends_with(".tsv") ||
+                          formats::labelled_format(path, input) != formats::LabelledFormat::tsv;
+    return is_named && !formats::looks_like_hdf5(path);
+  };
+  std::vector<std::string> paths;
+  for (const TrainingFile& file : training_files(options.train)) paths.push_back(file.path);
+  if (const std::string valid = validation(options.valid).file; !valid.empty()) paths.push_back(valid);
+  const bool result = holds(paths.front());
+  for (const std::string& path : paths) {
+    check<UsageError>(holds(path) == result, path, holds(path) ? ": holds prompts and answers" : ": is text", ", and ",
+                      paths.front(), result ? " prompts and answers" : " is text; a run reads one of both",
+                      result ? "; a run reads one of both" : "");
+  }
+  return result;
 }
 
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const RunSpec& spec,
@@ -88,7 +99,12 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   refuse({"label_column", "overlong", "folds", "fold", "metric", "pooling", "class_weights", "auxiliary_weight"},
          arguments, reason);
   const std::shared_ptr<const models::Model> outline = models::outline_of(spec.model);
-  const bool reads_pairs = training::data_of(*spec.objective, *outline) == training::DataKind::pairs;
+  const bool reads_pairs =
+      task == models::Task::translate || training::data_of(*spec.objective, *outline) == training::DataKind::pairs;
+  check<UsageError>(task != models::Task::lm || !reads_pairs || outline->as<models::SequenceToSequence>() == nullptr,
+                    "`objective` ", spec.objective->name(),
+                    ": a model that reads sources apart learns pairs with --task "
+                    "translate; --task lm is for text, or for models that predict next tokens");
   if (!reads_pairs) refuse({"format", "text_column", "header", "bad_records"}, arguments, reason);
   const std::string arch = base.config<models::ModelConfig>().arch();
   check<DataError>(

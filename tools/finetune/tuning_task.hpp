@@ -39,8 +39,8 @@ class FinetuningTask {
   virtual void start(models::TaskModel&) {}
 };
 
-// Whether the first training file holds prompts and answers: by its kind, the ending of its name or --format. Models
-// that read sources apart take such files for texts.
+// Whether the files hold prompts and answers: by their kind, the endings of their names or --format. Models that read
+// sources apart take such files for texts. Throws UsageError where some do and some do not.
 bool holds_records(const FinetuneOptions& options, const models::Model& model);
 
 // Reads the data. The options and the arguments must outlive the task. Throws UsageError and DataError for options and

@@ -5,6 +5,7 @@
 #include "formats/heddle/task_file.hpp"
 #include "tools/cli/model_files.hpp"
 #include "tools/cli/protect_inputs.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/generate/continue_texts.hpp"
 #include "tools/generate/fill_or_continue.hpp"
@@ -37,9 +38,9 @@ const cli::About about{
                  {"FILE", "one text per line; none or - is standard input", 0, 1}},
     .has_ranks = true};
 
-// As many texts for each rank.
-Index ranks_at_once(Index texts) {
-  return texts * parallel::dividing().size();
+// As many texts for each rank; a text that is written while it grows is the only one.
+Index ranks_at_once(Index texts, const GenerateOptions& options) {
+  return options.stream ? texts : texts * parallel::dividing().size();
 }
 
 // Processes --prompt or the lines of the file with a mode: TextContinuer, TextTranslator, TextFiller, TextScorer or
@@ -54,7 +55,7 @@ void run(const GenerateOptions& options, const std::string& file, const cli::Arg
     mode.answer_one(mode.make({options.prompt, "--prompt", 0}));
   } else {
     answer_texts(
-        arguments.open_text(file), {.texts = ranks_at_once(mode.batch_size())},
+        arguments.open_text(file), {.texts = ranks_at_once(mode.batch_size(), options)},
         [&](const InputText& text) { return mode.make(text); }, [&](const auto& batch) { mode.answer(batch); });
   }
   output.close();
@@ -82,7 +83,7 @@ void evaluate(const models::SequenceToSequence& model, const formats::LoadedMode
   std::ostream nowhere(nullptr);
   TextTranslator translator(model, loaded, options, arguments, keeps ? output->stream() : nowhere);
   answer_texts(
-      arguments.open_text(file), {.texts = ranks_at_once(translator.batch_size())},
+      arguments.open_text(file), {.texts = ranks_at_once(translator.batch_size(), options)},
       [&](const InputText& text) { return translator.make(text); },
       [&](const auto& batch) {
         for (const std::string& text : translator.answer(batch)) evaluation.add(text);
@@ -99,7 +100,7 @@ void evaluate_answers(TextContinuer& continuer, const GenerateOptions& options, 
                       const cli::Arguments& arguments, cli::Output& kept) {
   AnswerEvaluation evaluation(options.evaluate, options.answer_after);
   answer_texts(
-      arguments.open_text(file), {.texts = ranks_at_once(continuer.batch_size())},
+      arguments.open_text(file), {.texts = ranks_at_once(continuer.batch_size(), options)},
       [&](const InputText& text) { return continuer.make(text); },
       [&](const auto& batch) {
         for (const Vote& vote : continuer.votes(batch)) {
@@ -144,6 +145,7 @@ int main(int argc, char** argv) {
       run<TextTranslator>(options, file, arguments, *translator, loaded);
     } else if (!options.evaluate.empty()) {
       TextContinuer::refuse_others(arguments);
+      refuse({"n_best"}, arguments, ": --evaluate compares one answer; leave one of them out");
       cli::Output kept(options.output);
       TextContinuer continuer(models::require<models::Generator>(model, "generate", path), loaded.tokenizer, options,
                               arguments, kept.stream());

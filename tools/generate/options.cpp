@@ -47,7 +47,7 @@ void check_usage(const GenerateOptions& options, const cli::Arguments& arguments
                     "--prompt and a file of prompts cannot be combined; leave one of them out");
   if (options.score) check_score(arguments);
   if (!options.evaluate.empty()) {
-    refuse({"prompt", "score", "jsonl"}, arguments, " has no effect with --evaluate; leave one of them out");
+    refuse({"prompt", "score", "jsonl", "stream"}, arguments, " has no effect with --evaluate; leave one of them out");
   }
   check<UsageError>(options.max_tokens == 0 || options.constraints.min_tokens <= options.max_tokens, "--min-tokens ",
                     options.constraints.min_tokens, " is more than --max-tokens ", options.max_tokens,

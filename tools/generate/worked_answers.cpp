@@ -10,6 +10,7 @@
 #include "libcore/base/values.hpp"
 #include "libcore/metrics/proportion.hpp"
 #include "libcore/text/unicode.hpp"
+#include "tools/lines/escaped.hpp"
 #include "tools/lines/json_line.hpp"
 
 namespace heddle {
@@ -43,12 +44,15 @@ void AnswerEvaluation::add(const Vote& vote) {
   if (!line) return;
   const std::string_view text = right_.empty() ? without_byte_order_mark(line->text) : line->text;
   const std::string reference(text::stripped(text));
-  right_.push_back(vote.share > 0 && vote.answer == answer_in(reference, mark_).value_or(reference) ? 1 : 0);
+  const std::string wanted = answer_in(reference, mark_).value_or(reference);
+  const bool is_right = vote.answer == wanted || escaped(vote.answer) == wanted;  // of several lines, as -o writes them
+  right_.push_back(vote.share > 0 && is_right ? 1 : 0);
 }
 
 void AnswerEvaluation::write(std::ostream& out, bool json) {
   const auto count = std::ssize(right_);
-  check<DataError>(count > 0 && count == prompts_ && !lines_.next(), input_.name(), ": has ",
+  check<DataError>(prompts_ > 0, "--evaluate: there is no prompt to answer");
+  check<DataError>(count == prompts_ && !lines_.next(), input_.name(), ": has ",
                    count == prompts_ ? "more lines" : counted(count, "line", "lines"),
                    count == prompts_ ? " than the " : " for ", counted(prompts_, "prompt", "prompts"),
                    "; line i is the answer to prompt i");

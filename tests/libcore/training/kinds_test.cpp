@@ -47,8 +47,8 @@ void check_text(const std::vector<std::string>& names) {
 TEST_CASE("kinds: every update rule, schedule and objective is what its text says, for each of its settings") {
   check_text<OptimizerSettings>({"adamw", "coupled", "adam", "adagrad", "adadelta", "sgd", "lion", "muon", "learned"});
   check_text<ScheduleSettings>({"cosine", "linear", "constant", "inverse-sqrt", "wsd"});
-  check_text<ObjectiveSettings>(
-      {"mixed", "causal", "detect", "masked", "bidirectional", "permute", "translate", "denoise", "optimizer"});
+  check_text<ObjectiveSettings>({"mixed", "causal", "detect", "masked", "bidirectional", "permute", "translate",
+                                 "respond", "denoise", "optimizer"});
 }
 
 TEST_CASE("kinds: the defaults are those that README and man pages name") {

@@ -127,7 +127,7 @@ TEST_CASE(
   models::Encoder encoder(testing::encoder(objective_shape), 1);
   CHECK(kinds<ObjectiveSettings>().names() == std::vector<std::string>{"mixed", "causal", "detect", "masked",
                                                                        "bidirectional", "permute", "translate",
-                                                                       "denoise", "optimizer"});
+                                                                       "respond", "denoise", "optimizer"});
   CHECK(objective_for(decoder, DataKind::text).name() == "causal");
   CHECK(objective_for(encoder, DataKind::text).name() == "masked");
   CHECK(objective_for(encoder, std::nullopt).name() == "masked");
@@ -144,11 +144,11 @@ TEST_CASE(
   CHECK_THROWS_WITH_AS(
       check_suits(ObjectiveChoice::from("masked"), decoder),
       "`objective` masked needs a model that predicts masked tokens: `arch` encoder; this one supports "
-      "causal",
+      "causal, respond",
       UsageError);
   CHECK_THROWS_WITH_AS(
       ObjectiveChoice::from("casual"),
-      "objective: 'casual' is not one of mixed, causal, detect, masked, bidirectional, permute, translate, "
+      "objective: 'casual' is not one of mixed, causal, detect, masked, bidirectional, permute, translate, respond, "
       "denoise, optimizer; "
       "did you mean 'causal'?",
       UsageError);

@@ -83,7 +83,9 @@ training::ObjectiveChoice objective_of(const models::Model& model, const trainin
                                        const EvaluateOptions& options, const std::string& model_path) {
   using training::DataKind;
   const DataKind data = *given.kind();
-  const training::ObjectiveChoice usual = training::objective_for(model, data);
+  // A text is evaluated by what the model is for, not by what could be made of it.
+  const auto wanted = data == DataKind::pairs ? std::optional(data) : std::nullopt;
+  const training::ObjectiveChoice usual = training::objective_for(model, wanted);
   const training::ObjectiveChoice objective = options.objective.resolved(usual, "objective");
   objective.check();
   training::check_suits(objective, model);

@@ -48,7 +48,10 @@ void print_loss(const text::Tokenizer& tokenizer, const std::string& path, const
   check<DataError>(end.has_value(), path,
                    ": the tokenizer has no token that ends a text, so that no response would end");
   Index given = 0, learned = 0, records = 0;
-  read_task_data(path, worked_input({}), arguments, [&](const TaskData& data, formats::BadRecords& bad) {
+  TaskInput input = worked_input({});
+  input.may_leave_out = false;
+  if (const auto warning = mark_warning(mark, tokenizer)) arguments.warn(*warning);
+  read_task_data(path, input, arguments, [&](const TaskData& data, formats::BadRecords& bad) {
     for (const data::LabelledText& text : data.texts) {
       bad.attempt_again(text.line, [&] {
         data::TokenPair record = encode_worked(text, mark, tokenizer, concatenate(path, ":", text.line));

@@ -48,6 +48,7 @@ struct TokensOptions {
                   "the FILE holds prompts, steps and answers, as finetune takes for lm: print which tokens the "
                   "loss counts; MARK is what stands between steps and answer (objective respond)")
                 .bare_value(" #### ")
+                .not_empty()
                 .takes("MARK"),
             self.loss);
     TokenAnswer::visit(self.answer, visitor);
