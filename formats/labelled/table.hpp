@@ -54,7 +54,7 @@ class TableColumns {
   Header header_;
   const TableFormat* format_ = nullptr;
   bool settled_ = false;
-  Index count_ = 0;                             // fields of each row
+  Index count_ = 0;                                     // fields of each row
   std::optional<Index> text_, text_b_, label_, steps_;  // from 0
 };
 

@@ -37,7 +37,8 @@ std::vector<data::TaskExample> examples_of(const formats::LoadedTask& loaded, co
   const models::Model& model = loaded.model->body();
   data::OverlongTexts overlong{data::Overlong::truncate};
   return data::text_examples(texts, file, *loaded.tokenizer,
-                             data::Framing(*loaded.tokenizer, model.tokens().position_limit(), embeds_segments(model)), overlong);
+                             data::Framing(*loaded.tokenizer, model.tokens().position_limit(), embeds_segments(model)),
+                             overlong);
 }
 
 const cli::About about{

@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
                             {.task = models::Task::classify, .labels = {"no", "yes"}});
     const double seconds = step_time(model, options);
     formats::Json json;
-    json["tokens_per_second"] = static_cast<double>(options.batch_size * model.body().tokens().training_length()) / seconds;
+    json["tokens_per_second"] =
+        static_cast<double>(options.batch_size * model.body().tokens().training_length()) / seconds;
     json["peak_memory_mb"] = peak_memory() * 1e-6;
     json["trained_parameters"] = model.parameters().trained_count();
     std::cout << json.dump() << std::endl;

@@ -3,8 +3,8 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "libcore/training/causal.hpp"
-#include "libcore/training/trainer.hpp"
 #include "libcore/training/pair_objective.hpp"
+#include "libcore/training/trainer.hpp"
 #include "measure.hpp"
 #include "model_choice.hpp"
 #include "tools/cli/run.hpp"
@@ -97,7 +97,8 @@ int main(int argc, char** argv) {
     const models::ModelConfig config = options.model.chosen(256);
     const auto model = models::make_model(config, 1);
     const double seconds = step_time(*model, options);
-    const double tokens_per_second = static_cast<double>(options.batch_size * model->tokens().training_length()) / seconds;
+    const double tokens_per_second =
+        static_cast<double>(options.batch_size * model->tokens().training_length()) / seconds;
     const double operations = model->tokens().training_flops_per_token(model->tokens().training_length(), 1);
     formats::Json json;
     json["tokens_per_second"] = tokens_per_second;  // of targets, where there are sources too
