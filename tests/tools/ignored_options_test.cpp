@@ -90,6 +90,7 @@ const Walk& generation() {
   static const Walk walk{"generate",
                          {{"--stop", " "},
                           {"--num-samples", "2"},
+                          {"--answer-after", "e"},
                           {"--stream", ""},
                           {"--top", "2"},
                           {"--kv-cache", "bf16"},

@@ -158,7 +158,7 @@ TEST_CASE("pretrain: what encoders cannot do is refused with advice") {
             2},
            {"--objective maksed",
             "--objective: 'maksed' is not one of mixed, causal, detect, masked, bidirectional, permute, translate, "
-            "denoise, optimizer; did "
+            "respond, denoise, optimizer; did "
             "you mean "
             "'masked'?",
             2},

@@ -57,11 +57,12 @@ std::vector<std::string> parts(const std::string& list, const std::string& separ
 std::vector<Option> options_of(const std::string& tool) {
   const Outcome table = run_command("'" HEDDLE_TOOLS "'/" + tool + " --help-man");
   REQUIRE(table.status == 0);
-  static const std::regex heading(R"((\*-.\*, )?\*(--[a-z0-9-]+)\*( _(.*)_|\[.*\])?)");
+  static const std::regex heading(R"((\*-.\*, )?\*(--[a-z0-9-]+)\*( _(.*)_|\[=_(TEXT)_\]|\[.*\])?)");
   std::vector<Option> options;
   for (const std::string& line : lines_of(std::regex_replace(table.out, std::regex(R"(\\(.))"), "$1"))) {
     std::smatch match;
-    if (std::regex_match(line, match, heading)) options.push_back({match[2], match[4], ""});
+    if (std::regex_match(line, match, heading))
+      options.push_back({match[2], match[4].matched ? match[4] : match[5], ""});
     if (line.starts_with('\t') && !options.empty()) options.back().help = line.substr(1);
   }
   return options;

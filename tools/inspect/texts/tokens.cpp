@@ -46,10 +46,10 @@ struct TokensOptions {
     visitor(Field("special", "text that spells a special token becomes that token, or plain text"), self.special);
     visitor(Field("loss",
                   "the FILE holds prompts, steps and answers, as finetune takes for lm: print which tokens the "
-                  "loss counts; MARK is what stands between steps and answer (objective respond)")
+                  "loss counts; TEXT is what stands between steps and answer (objective respond)")
                 .bare_value(" #### ")
                 .not_empty()
-                .takes("MARK"),
+                .takes("TEXT"),
             self.loss);
     TokenAnswer::visit(self.answer, visitor);
   }
@@ -234,7 +234,7 @@ cli::Verb verbs::tokens() {
   return cli::make_verb<TokensOptions>(
       {.summary = "Shows how a text is cut into tokens.",
        .synopsis = {"TOKENIZER [FILE|TEXT] [--table] [-o x.html|x.tsv] [--json|--jsonl]",
-                    "TOKENIZER FILE --loss[=MARK] [--jsonl]"},
+                    "TOKENIZER FILE --loss[=TEXT] [--jsonl]"},
        .operands = {{"TOKENIZER", "a tokenizer, token or model file, or a foreign tokenizer that tokenize -t takes", 1,
                      1},
                     {"FILE", "a file, or a text; none or - is standard input", 0, 1}}},
