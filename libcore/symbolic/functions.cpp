@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "libcore/base/error.hpp"
+#include "libcore/symbolic/computed.hpp"
 #include "libcore/symbolic/falsifier.hpp"
 #include "libcore/symbolic/squares.hpp"
 
@@ -38,40 +39,10 @@ Rational rational_of(const GiNaC::numeric& value) {
 }
 
 ex to_ginac(const Tree& tree, const Symbols& symbols) {
-  if (tree.node == Node::number) return number_ex(tree.number);
-  if (tree.node == Node::variable) return symbols[static_cast<std::size_t>(tree.variable)];
-  const ex a = to_ginac(tree.parts[0], symbols);
-  switch (tree.node) {
-    case Node::negative:
-      return -a;
-    case Node::sine:
-      return sin(a);
-    case Node::cosine:
-      return cos(a);
-    case Node::exponential:
-      return exp(a);
-    case Node::logarithm:
-      return log(a);
-    case Node::tanh:
-      return tanh(a);
-    case Node::root:
-      return sqrt(a);
-    default:
-      break;
-  }
-  const ex b = to_ginac(tree.parts[1], symbols);
-  switch (tree.node) {
-    case Node::sum:
-      return a + b;
-    case Node::difference:
-      return a - b;
-    case Node::product:
-      return a * b;
-    case Node::quotient:
-      return a / b;
-    default:
-      return pow(a, b);
-  }
+  return computed<ex>(tree, [&](const Tree& leaf) -> ex {
+    if (leaf.node == Node::number) return number_ex(leaf.number);
+    return symbols[static_cast<std::size_t>(leaf.variable)];
+  });
 }
 
 // Expressions as polynomials in variables and functions, of which new ones are added until the ring is closed.

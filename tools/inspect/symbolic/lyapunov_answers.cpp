@@ -322,10 +322,12 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
   check<UsageError>(!operand.empty() || options.function.empty(), "--function is for a system; give one");
   check<UsageError>(!operand.empty(), "no system; give one, a file of them, or - for standard input");
   check<UsageError>(options.propose % 2 == 0, "--propose ", options.propose, ": V has an even degree");
-  if (options.tokens) return print_tokens(operand);
-  const LyapunovJudge judge(arguments, options);
   std::error_code ignored;
   const bool has_lines = operand == "-" || std::filesystem::exists(operand, ignored);
+  check<DataError>(has_lines || is_prefix(operand) || operand.find('=') != operand.npos, operand,
+                   ": there is no such file, and a system has equations, such as x' = -x + y; y' = -y");
+  if (options.tokens) return print_tokens(operand);
+  const LyapunovJudge judge(arguments, options);
   check<UsageError>(!has_lines || options.portrait.empty(), "--portrait is for a system on the command line");
   if (has_lines) return answer_lines(cli::Input(operand), judge, options);
   check<UsageError>(!options.function.empty() || options.propose > 0,
