@@ -30,34 +30,74 @@ FramedPair PairFrames::around(const TokenPair& texts) const {
 }
 
 PairGroups::PairGroups(const PairSource& pairs, const PairFrames& frames, const GroupLimits& limits, std::uint64_t seed)
-    : pairs_(pairs), frames_(frames), seed_(seed), epoch_(0) {
-  const Index most = limits.options.max_length > 0 ? limits.options.max_length : std::numeric_limits<Index>::max();
-  for (Index pair = 0; pair < pairs.size(); ++pair) {
-    const Index source = pairs.source_length(pair), target = pairs.target_length(pair);
-    const PairLengths read = frames.lengths(source, target);
-    const bool fits =
-        source <= most && target <= most && read.source <= limits.max_source && read.target <= limits.max_target;
-    if (!fits) continue;
-    kept_.push_back(pair);
+    : pairs_(pairs), frames_(frames), limits_(limits), seed_(seed) {
+  arrange(0);
+  left_out_ = pairs.size() - static_cast<Index>(sorted_.size());
+  groups_per_epoch_ = static_cast<Index>(groups_.size());
+  measure();
+  const std::optional<Index> longest = pairs.longest_of_all();
+  if (!longest) return;
+  groups_per_epoch_ -= groups_per_epoch_ / 20;
+  const PairLengths most = frames.lengths(*longest, *longest);
+  longest_ = std::min(std::max(most.source, most.target), std::max(limits.max_source, limits.max_target));
+  largest_ = std::max(limits.batch_size, limits.options.batch_tokens);
+}
+
+void PairGroups::measure() {
+  for (const Index pair : sorted_) {
+    const PairLengths read = lengths_of(pair);
+    const Index target = pairs_.lengths_in(pair, epoch_).target;
     mean_source_ += static_cast<double>(read.source);
     mean_target_ += static_cast<double>(read.target);
-    mean_predicted_ += static_cast<double>(target + (frames.continues ? 1 : frames.target.tokens()));
+    mean_predicted_ += static_cast<double>(target + (frames_.continues ? 1 : frames_.target.tokens()));
+    longest_ = std::max({longest_, read.source, read.target});
   }
-  left_out_ = pairs.size() - static_cast<Index>(kept_.size());
+  for (double* const mean : {&mean_source_, &mean_target_, &mean_predicted_})
+    *mean /= static_cast<double>(sorted_.size());
+  for (const Group& group : groups_) largest_ = std::max(largest_, group.count);
+}
+
+PairLengths PairGroups::lengths_of(Index pair) const {
+  const PairLengths texts = pairs_.lengths_in(pair, epoch_);
+  return frames_.lengths(texts.source, texts.target);
+}
+
+bool PairGroups::fits(Index pair) const {
+  const Index most = limits_.options.max_length > 0 ? limits_.options.max_length : std::numeric_limits<Index>::max();
+  const PairLengths texts = pairs_.lengths_in(pair, epoch_), read = lengths_of(pair);
+  return texts.source <= most && texts.target <= most && read.source <= limits_.max_source &&
+         read.target <= limits_.max_target;
+}
+
+void PairGroups::sort() const {
+  static const std::uint64_t site = random_site("data/pairs");
+  const RandomStream stream(seed_, site, static_cast<std::uint64_t>(epoch_));
+  using Key = std::tuple<Index, Index, double, Index>;
+  std::vector<Key> keys;
+  for (Index pair = 0; pair < pairs_.size(); ++pair) {
+    if (!fits(pair)) continue;
+    const PairLengths read = lengths_of(pair);
+    keys.emplace_back(read.target, read.source, stream.uniform(static_cast<std::uint64_t>(pair)), pair);
+  }
+  std::sort(keys.begin(), keys.end());
+  sorted_.clear();
+  for (const Key& key : keys) sorted_.push_back(std::get<3>(key));
+}
+
+void PairGroups::arrange(Index epoch) const {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  sort();
   check<DataError>(
-      !kept_.empty(), pairs.name(), ": ",
-      pairs.size() == 0 ? "has no pair" : "every pair is longer than the limit; raise `max_length` or `context`");
-  mean_source_ /= static_cast<double>(kept_.size());
-  mean_target_ /= static_cast<double>(kept_.size());
-  mean_predicted_ /= static_cast<double>(kept_.size());
-  sorted_ = sorted_numbers(epoch_);
+      !sorted_.empty(), pairs_.name(), ": ",
+      pairs_.size() == 0 ? "has no pair" : "every pair is longer than the limit; raise `max_length` or `context`");
+  groups_.clear();
   Index begin = 0, source = 0, target = 0;
   for (Index i = 0; i < static_cast<Index>(sorted_.size()); ++i) {
-    const Index pair = sorted_[static_cast<std::size_t>(i)];
-    const PairLengths read = lengths_of(pair);
+    const PairLengths read = lengths_of(sorted_[static_cast<std::size_t>(i)]);
     const Index with_source = std::max(source, read.source), with_target = std::max(target, read.target);
-    const Index count = i - begin + 1, tokens = limits.options.batch_tokens;
-    const bool is_full = tokens > 0 ? count * std::max(with_source, with_target) > tokens : count > limits.batch_size;
+    const Index count = i - begin + 1, tokens = limits_.options.batch_tokens;
+    const bool is_full = tokens > 0 ? count * std::max(with_source, with_target) > tokens : count > limits_.batch_size;
     if (is_full && count > 1) {
       groups_.push_back({begin, i - begin});
       begin = i;
@@ -67,40 +107,16 @@ PairGroups::PairGroups(const PairSource& pairs, const PairFrames& frames, const 
       source = with_source;
       target = with_target;
     }
-    longest_ = std::max({longest_, with_source, with_target});
   }
   groups_.push_back({begin, static_cast<Index>(sorted_.size()) - begin});
-  for (const Group& group : groups_) largest_ = std::max(largest_, group.count);
-}
-
-PairLengths PairGroups::lengths_of(Index pair) const {
-  return frames_.lengths(pairs_.source_length(pair), pairs_.target_length(pair));
-}
-
-std::vector<Index> PairGroups::sorted_numbers(std::uint64_t epoch) const {
-  static const std::uint64_t site = random_site("data/pairs");
-  const RandomStream stream(seed_, site, epoch);
-  using Key = std::tuple<Index, Index, double, Index>;
-  std::vector<Key> keys;
-  for (const Index pair : kept_) {
-    const PairLengths read = lengths_of(pair);
-    keys.emplace_back(read.target, read.source, stream.uniform(static_cast<std::uint64_t>(pair)), pair);
-  }
-  std::sort(keys.begin(), keys.end());
-  std::vector<Index> numbers;
-  for (const Key& key : keys) numbers.push_back(std::get<3>(key));
-  return numbers;
 }
 
 std::vector<Index> PairGroups::pairs_of(Index group) const {
-  const auto epoch = static_cast<std::uint64_t>(group / groups_per_epoch());
-  if (epoch != epoch_) {
-    sorted_ = sorted_numbers(epoch);
-    epoch_ = epoch;
-  }
-  const Permutation order(groups_per_epoch(), seed_, epoch);
-  const auto& [begin, count] = groups_[static_cast<std::size_t>(order(group % groups_per_epoch()))];
-  return {sorted_.begin() + begin, sorted_.begin() + begin + count};
+  arrange(group / groups_per_epoch());
+  const auto count = static_cast<Index>(groups_.size());
+  const Permutation order(count, seed_, static_cast<std::uint64_t>(epoch_));
+  const Group& chosen = groups_[static_cast<std::size_t>(order(group % groups_per_epoch() % count))];
+  return {sorted_.begin() + chosen.begin, sorted_.begin() + chosen.begin + chosen.count};
 }
 
 std::vector<FramedPair> PairGroups::group(Index group) const {

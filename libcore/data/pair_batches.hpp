@@ -65,15 +65,16 @@ struct GroupLimits {
 
 // Groups of pairs of like lengths: sorted by the length of the target, then of the source, a group has as many pairs as
 // its limits allow. In each epoch, pairs of equal lengths are in another random order, and so are the groups. Group g
-// of all epochs, one after the other, is a function of (seed, g).
+// of all epochs, one after the other, is a function of (seed, g). Of pairs that are new in each epoch, an epoch has a
+// twentieth fewer groups than the first one would fill, so that each epoch has as many.
 class PairGroups {
  public:
   // Throws DataError where no pair is left.
   PairGroups(const PairSource& pairs, const PairFrames& frames, const GroupLimits& limits, std::uint64_t seed);
 
-  Index groups_per_epoch() const { return static_cast<Index>(groups_.size()); }
-  Index largest() const { return largest_; }    // pairs in a group
-  Index longest() const { return longest_; }    // tokens that the model reads of a side of a pair
+  Index groups_per_epoch() const { return groups_per_epoch_; }
+  Index largest() const { return largest_; }    // pairs in a group, at most
+  Index longest() const { return longest_; }    // tokens that the model reads of a side of a pair, at most
   Index left_out() const { return left_out_; }  // pairs that are too long
   // Tokens of a side of a pair, with its frame.
   double mean_source() const { return mean_source_; }
@@ -90,17 +91,21 @@ class PairGroups {
     Index begin, count;  // in the sorted order
   };
   PairLengths lengths_of(Index pair) const;
-  std::vector<Index> sorted_numbers(std::uint64_t epoch) const;
+  bool fits(Index pair) const;
+  // Sets sorted_ and groups_. Throws DataError where no pair is left.
+  void arrange(Index epoch) const;
+  void sort() const;
+  void measure();
 
   const PairSource& pairs_;
   PairFrames frames_;
+  GroupLimits limits_;
   std::uint64_t seed_;
-  std::vector<Index> kept_;  // pairs that are short enough
-  std::vector<Group> groups_;
-  Index largest_ = 0, longest_ = 0, left_out_ = 0;
+  Index groups_per_epoch_, largest_ = 0, longest_ = 0, left_out_ = 0;
   double mean_source_ = 0, mean_target_ = 0, mean_predicted_ = 0;
-  mutable std::uint64_t epoch_;
-  mutable std::vector<Index> sorted_;  // pairs, in the order of the epoch
+  mutable Index epoch_ = -1;
+  mutable std::vector<Index> sorted_;  // pairs that are short enough, in the order of the epoch
+  mutable std::vector<Group> groups_;
 };
 
 }  // namespace heddle::data

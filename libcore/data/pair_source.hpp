@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,9 @@ class PairSource {
   virtual std::vector<TokenId> target(Index pair) const = 0;
   // Both, as training reads them in an epoch, from 0; most sources have the same in all.
   virtual TokenPair in_epoch(Index pair, Index) const { return {source(pair), target(pair)}; }
+  // The most tokens of a side in any epoch, where pairs are new in each, so that lengths differ, too.
+  virtual std::optional<Index> longest_of_all() const { return std::nullopt; }
+  virtual PairLengths lengths_in(Index pair, Index) const { return {source_length(pair), target_length(pair)}; }
   // For messages: the file's name, also that of a pair among several, and the number of a pair in its file, from 0.
   virtual std::string name() const = 0;
   virtual std::string name_of(Index) const { return name(); }

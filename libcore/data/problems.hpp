@@ -1,4 +1,5 @@
-// Functions of many numbers, which update rules learn to make small.
+// Problems that are drawn while a model trains on them: functions of many numbers, which update rules learn to make
+// small, and systems of differential equations, whose Lyapunov functions sequence models learn to write.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,10 @@
 
 #include "libcore/base/kind.hpp"
 #include "libcore/base/real.hpp"
+
+namespace heddle::symbolic {
+struct GeneratorSettings;
+}
 
 namespace heddle::data {
 
@@ -48,9 +53,15 @@ struct ProblemFamily {
   virtual void validate() const {}
   // The file of the table that its problems need; "": none.
   virtual std::string table_file() const { return ""; }
-  // Throws DataError for a table that is too small. Precondition: the table is the one of table_file().
-  virtual std::unique_ptr<ProblemSource> make(const std::string& name,
-                                              std::shared_ptr<const ProblemTable> table) const = 0;
+  // Functions to minimise; null where systems() are drawn. Throws DataError for a table that is too small.
+  // Precondition: the table is the one of table_file().
+  virtual std::unique_ptr<ProblemSource> make(const std::string&, std::shared_ptr<const ProblemTable>) const {
+    return nullptr;
+  }
+  // Pairs of a system and its function, as texts: of what size, and how many are an epoch. Null where make() has the
+  // problems.
+  virtual const symbolic::GeneratorSettings* systems() const { return nullptr; }
+  virtual Index systems_per_epoch() const { return 0; }
 
   template <class Self, class Visitor>
   static void visit(Self&, Visitor&) {}

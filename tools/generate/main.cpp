@@ -10,6 +10,7 @@
 #include "tools/generate/continue_texts.hpp"
 #include "tools/generate/fill_or_continue.hpp"
 #include "tools/generate/fill_texts.hpp"
+#include "tools/generate/propose_functions.hpp"
 #include "tools/generate/score_pairs.hpp"
 #include "tools/generate/score_texts.hpp"
 #include "tools/generate/scoring_models.hpp"
@@ -29,7 +30,8 @@ const cli::About about{
         "Continues texts with a decoder, translates them, or fills in masked tokens with an encoder; or prints their "
         "log-likelihoods.",
     .synopsis = {"MODEL -p TEXT [options]", "MODEL [options] [FILE]", "MODEL --beam N [--n-best N] [options] [FILE]",
-                 "MODEL --answer-after TEXT [--num-samples N] [FILE]", "MODEL[,MODEL...] --score [--jsonl] [FILE]",
+                 "MODEL --answer-after TEXT [--num-samples N] [FILE]",
+                 "MODEL --verify CLAIM [--beam N] [-p SYSTEM|FILE]", "MODEL[,MODEL...] --score [--jsonl] [FILE]",
                  "MODEL --evaluate REFERENCES [--json] [options] [FILE]", "ENCODER [--top K] [--jsonl] [FILE]"},
     .operands = {{"MODEL",
                   "model file made by pretrain, finetune --task lm or convert; or an adapter file; with --score also "
@@ -118,7 +120,7 @@ void evaluate_answers(TextContinuer& continuer, const GenerateOptions& options, 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
+  return cli::run(argc, argv, about, [](cli::Arguments& arguments) -> int {
     const cli::Ranks ranks(arguments, cli::RanksShare::answers);
     auto options = arguments.read<GenerateOptions>();
     check_usage(options, arguments);
@@ -129,7 +131,7 @@ int main(int argc, char** argv) {
     cli::protect_inputs({options.base, options.evaluate}, {options.output}, arguments);
     if (options.score) {
       score(files, options, file, arguments);
-      return;
+      return 0;
     }
     check<UsageError>(files.size() == 1, path,
                       ": several models score texts together (--score); text is written by one");
@@ -139,6 +141,12 @@ int main(int argc, char** argv) {
     const bool fills = model.as<models::MaskedPredictor>() != nullptr && model.as<models::Generator>() == nullptr;
     check<UsageError>(!fills || options.evaluate.empty(),
                       "--evaluate: needs a model that writes texts; inspect evaluate measures other models");
+    if (!options.verify.empty()) {
+      check<UsageError>(translator != nullptr,
+                        "--verify: needs a model that was trained on systems and functions of them (pretrain --tasks "
+                        "lyapunov --arch encoder-decoder)");
+      return propose_functions(*translator, loaded, options, file, arguments);
+    }
     if (translator != nullptr && !options.evaluate.empty()) {
       evaluate(*translator, loaded, options, file, arguments);
     } else if (translator != nullptr) {
@@ -160,5 +168,6 @@ int main(int argc, char** argv) {
       run<TextContinuer>(options, file, arguments, models::require<models::Generator>(model, "generate", path),
                          loaded.tokenizer);
     }
+    return 0;
   });
 }

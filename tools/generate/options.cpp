@@ -54,6 +54,10 @@ void check_usage(const GenerateOptions& options, const cli::Arguments& arguments
                     "; lower it or raise --max-tokens");
   if (options.search.beam > 0) check_beam(options, arguments);
   if (options.stream) check_stream(options, arguments);
+  if (!options.verify.empty()) {
+    refuse({"score", "evaluate", "answer_after", "stream"}, arguments,
+           ": --verify prints functions that are proved; leave one of them out");
+  }
   if (!options.answer_after.empty()) {
     refuse({"stream", "n_best"}, arguments,
            ": --answer-after prints the one answer that most texts give; leave one of them out");

@@ -52,7 +52,7 @@ struct BeamFields {
 };
 
 struct GenerateOptions {
-  std::string prompt, output = "-", base, evaluate, answer_after;
+  std::string prompt, output = "-", base, evaluate, answer_after, verify;
   Index max_tokens = 0;  // 0: 256, or for a translation the source's and 50
   std::vector<std::string> stop;
   Index num_samples = 1;
@@ -106,6 +106,12 @@ struct GenerateOptions {
                 .not_empty()
                 .takes("TEXT"),
             self.answer_after);
+    visitor(Field("verify",
+                  "models of Lyapunov functions: each text is a system of differential equations; print the first of "
+                  "--beam (default 10) or --num-samples candidates for which this claim is proved")
+                .one_of({"nonnegative", "stable", "asymptotic", "global"})
+                .takes("CLAIM"),
+            self.verify);
     visitor(Field("json", "print the evaluation as JSON").needs({"evaluate"}), self.json);
     visitor(Field("top", "encoders: print the K most probable tokens for each mask, after the text or with --jsonl")
                 .range(1, 100000)

@@ -64,14 +64,26 @@ Index TextTranslator::max_tokens(const Source& source) const {
   return std::min(options_.max_tokens > 0 ? options_.max_tokens : by_default, room());
 }
 
-std::vector<std::string> TextTranslator::answer(const std::vector<Source>& sources) {
+std::vector<TextSearch::Answer> TextTranslator::search(const std::vector<Source>& sources) {
   SearchInputs inputs;
   for (const Source& source : sources) {
     inputs.prompts.push_back(frames_.prompt);
     inputs.sources.push_back(source.ids);
     inputs.max_tokens.push_back(max_tokens(source));
   }
-  const auto texts = search_.answers(inputs);
+  return search_.answers(inputs);
+}
+
+std::vector<std::vector<std::string>> TextTranslator::candidates(const std::vector<Source>& sources) {
+  std::vector<std::vector<std::string>> candidates(sources.size());
+  const auto texts = search(sources);
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    candidates[i / static_cast<std::size_t>(search_.wanted())].push_back(texts[i].text.text());
+  return candidates;
+}
+
+std::vector<std::string> TextTranslator::answer(const std::vector<Source>& sources) {
+  const auto texts = search(sources);
   std::vector<std::string> first;
   for (std::size_t i = 0; i < texts.size(); ++i) {
     const auto at = static_cast<Index>(i);

@@ -29,10 +29,13 @@ class TextTranslator {
   // lists for them. Returns the first of each.
   std::vector<std::string> answer(const std::vector<Source>& sources);
   void answer_one(const Source& source) { answer({source}); }
+  // All texts of each source, best first, and prints nothing.
+  std::vector<std::vector<std::string>> candidates(const std::vector<Source>& sources);
   void report() const { limit_.report(arguments_); }
 
  private:
   static constexpr Index texts_at_once = 64;
+  std::vector<TextSearch::Answer> search(const std::vector<Source>& sources);
   Index room() const;  // tokens of a target
   Index max_tokens(const Source& source) const;
   // Of a source with sentinels that the target may list.

@@ -70,6 +70,9 @@ std::unique_ptr<Corpus> open_graphs(const PretrainOptions& options, const cli::A
 
 // Problems of a family. Precondition: --tasks names one.
 std::unique_ptr<Corpus> open_problems(const PretrainOptions& options, const cli::Arguments& arguments);
+// Systems of differential equations with a function each, which the family draws. Throws UsageError in a build that
+// cannot draw them.
+std::unique_ptr<Corpus> open_systems(const data::ProblemChoice& family, const cli::Arguments& arguments);
 
 // Throws UsageError for a model that reads no texts, which the file holds.
 void check_reads_texts(const models::ModelConfig& model, const std::string& file);

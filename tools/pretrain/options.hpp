@@ -59,7 +59,10 @@ struct PretrainOptions : RunOptions {
     visitor(Field("documents", "what ends a document in text: a line, blank lines, or the end of a file")
                 .needs({"tokenizer"}),
             self.documents);
-    visitor(Field("tasks", "family of problems on which an update rule is trained, in place of --train"), self.tasks);
+    visitor(Field("tasks",
+                  "problems that are drawn in training, in place of --train: functions for update rules, or systems of "
+                  "equations"),
+            self.tasks);
     visit_files(self, visitor);
     visitor(Field("ranks",
                   "plan the dry run for so many ranks: their memory, time and efficiency, and the job; settings: "

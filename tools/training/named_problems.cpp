@@ -51,14 +51,13 @@ data::ProblemTable read_numbers(const std::string& path, const cli::Arguments& a
   return numbers;
 }
 
-// "quadratics:dimension=10"
-std::string text_of(const data::ProblemChoice& family) {
+}  // namespace
+
+std::string name_of_family(const data::ProblemChoice& family) {
   std::vector<std::string> settings;
   for (const FieldText& own : family.settings()) settings.push_back(own.field.option() + "=" + own.text);
   return family.name() + (settings.empty() ? "" : ":" + join(settings, ","));
 }
-
-}  // namespace
 
 NamedProblems named_problems(const cli::KindChoice<data::ProblemFamily>& tasks, const cli::Arguments& arguments) {
   const data::ProblemChoice family = tasks.resolved(data::ProblemChoice(), "tasks");
@@ -68,7 +67,8 @@ NamedProblems named_problems(const cli::KindChoice<data::ProblemFamily>& tasks, 
   if (!named.table_file.empty()) {
     table = std::make_shared<const data::ProblemTable>(read_numbers(named.table_file, arguments));
   }
-  named.source = family->make(text_of(family), std::move(table));
+  named.source = family->make(name_of_family(family), std::move(table));
+  check<UsageError>(named.source != nullptr, "--tasks ", family.name(), ": has no functions to minimise");
   return named;
 }
 

@@ -10,12 +10,15 @@
 
 namespace heddle {
 
+// "quadratics:dimension=10"
+std::string name_of_family(const data::ProblemChoice& family);
+
 struct NamedProblems {
   std::unique_ptr<data::ProblemSource> source;
   std::string table_file;  // which the family reads; "": none
 };
 // Reads the family's table, where it has one: the columns in which every row has a number, standardised. Throws
-// UsageError and DataError.
+// UsageError, also for a family without functions to minimise, and DataError.
 NamedProblems named_problems(const cli::KindChoice<data::ProblemFamily>& tasks, const cli::Arguments& arguments);
 
 }  // namespace heddle

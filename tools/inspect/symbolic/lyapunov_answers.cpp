@@ -8,154 +8,19 @@
 #include "formats/symbolic/certificate_file.hpp"
 #include "formats/symbolic/csdp.hpp"
 #include "libcore/base/printable.hpp"
-#include "libcore/symbolic/verifier.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/drawing/picture.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/symbolic/portrait.hpp"
+#include "tools/symbolic/judge.hpp"
 
 namespace heddle {
 
 namespace {
 
-using symbolic::Judgement;
 using symbolic::System;
 using symbolic::Tree;
 using symbolic::Verdict;
-
-// A system and its candidates as they were given.
-struct LyapunovLine {
-  Index number;
-  std::string system;
-  std::vector<std::string> functions;
-};
-
-// What came out for a line.
-struct LyapunovAnswer {
-  Index number = 0;
-  std::string system, function;  // infix; the function of the judgement
-  std::string unreadable;        // why there is no judgement
-  Judgement judgement;
-  Index refuted = 0, unread = 0;  // of the candidates
-};
-
-bool is_prefix(std::string_view text) {
-  return text.starts_with("INT") || text.starts_with("<SPECIAL");
-}
-
-// Of a system in infix a candidate may be prefix tokens all the same, as models print it: a sum, product, quotient or
-// power.
-bool is_prefix_function(std::string_view text) {
-  return is_prefix(text) || (text.size() > 2 && text[1] == ' ' && std::string_view("+*/^").find(text[0]) != text.npos);
-}
-
-template <class Read>
-auto naming(const char* what, const Read& read) {
-  try {
-    return read();
-  } catch (const DataError& error) {
-    throw DataError(concatenate(what, ", ", error.what()));
-  }
-}
-
-class LyapunovJudge {
- public:
-  LyapunovJudge(const cli::Arguments& arguments, const LyapunovOptions& options)
-      : options_(options),
-        solver_(solver_of(arguments, options)),
-        verifier_(solver_, settings_of(arguments, options)) {}
-
-  // The first candidate that is certified, else the one that is nearest to it. Throws DataError for a system that
-  // cannot be read.
-  LyapunovAnswer answer(const LyapunovLine& line) const {
-    const bool has_prefix = is_prefix(line.system);
-    const System system = naming("the system", [&] {
-      return has_prefix ? symbolic::read_prefix_system(line.system) : symbolic::read_system(line.system);
-    });
-    LyapunovAnswer best{
-        .number = line.number, .system = infix(system), .function = "", .unreadable = "", .judgement = {}};
-    best.judgement.evidence = "no candidate";
-    const auto n = static_cast<Index>(system.names.size());
-    for (const std::string& text : line.functions) {
-      try {
-        const Tree function = naming("V", [&] {
-          return has_prefix || is_prefix_function(text) ? symbolic::read_prefix(text, n)
-                                                        : symbolic::read_infix(text, system.names);
-        });
-        if (consider(system, function, best)) return best;
-      } catch (const DataError& error) {
-        if (line.functions.size() == 1) throw;
-        ++best.unread;
-      }
-    }
-    for (Index degree = 2; degree <= options_.propose; degree += 2)
-      if (propose(system, degree / 2, best)) return best;
-    return best;
-  }
-
- private:
-  static symbolic::SemidefiniteSolver solver_of(const cli::Arguments& arguments, const LyapunovOptions& options) {
-    const std::string path = formats::find_csdp();
-    check<DataError>(!path.empty() || options.propose == 0,
-                     "--propose needs the program csdp, which is not on PATH; install coinor-csdp");
-    if (path.empty() && !arguments.common().quiet)
-      std::cerr << arguments.tool()
-                << ": the program csdp is not on PATH (coinor-csdp); few functions can be proved without it\n";
-    return path.empty() ? symbolic::SemidefiniteSolver() : formats::csdp_solver(path, options.solver_seconds);
-  }
-
-  static symbolic::VerifierSettings settings_of(const cli::Arguments& arguments, const LyapunovOptions& options) {
-    using symbolic::Claim;
-    const Claim claim = options.claim == "nonnegative"  ? Claim::nonnegative
-                        : options.claim == "asymptotic" ? Claim::asymptotic
-                        : options.claim == "global"     ? Claim::global
-                                                        : Claim::stable;
-    return {.claim = claim,
-            .samples = options.samples,
-            .descents = options.samples > 0 ? 20 : 0,
-            .seed = static_cast<std::uint64_t>(arguments.common().seed),
-            .box = options.box};
-  }
-
-  // Whether the function is certified; it replaces the best if it is nearer to that.
-  bool consider(const System& system, const Tree& function, LyapunovAnswer& best) const {
-    Judgement judgement = verifier_.judge({system, function});
-    best.refuted += judgement.verdict == Verdict::refuted ? 1 : 0;
-    if (best.function.empty() || judgement.verdict < best.judgement.verdict) {
-      best.judgement = std::move(judgement);
-      best.function = infix(function, system.names);
-    }
-    return best.judgement.verdict == Verdict::certified;
-  }
-
-  bool propose(const System& system, Index half_degree, LyapunovAnswer& best) const {
-    for (const int bits : {3, 8, 20}) {
-      const auto function = symbolic::proposed_function(system, half_degree, solver_, bits);
-      if (!function) return false;
-      if (!function->is_zero() && consider(system, primitive(*function).tree(), best)) return true;
-    }
-    return false;
-  }
-
-  const LyapunovOptions& options_;
-  symbolic::SemidefiniteSolver solver_;
-  symbolic::Verifier verifier_;
-};
-
-formats::Json answer_json(const LyapunovAnswer& answer) {
-  const Judgement& judgement = answer.judgement;
-  const bool is_read = answer.unreadable.empty();
-  formats::Json json{{"line", answer.number},
-                     {"system", answer.system},
-                     {"verdict", is_read ? verdict_text(judgement.verdict) : "unreadable"},
-                     {"evidence", is_read ? judgement.evidence : answer.unreadable},
-                     {"function", answer.function},
-                     {"refuted_candidates", answer.refuted},
-                     {"unreadable_candidates", answer.unread}};
-  if (judgement.certificate)
-    json["certificate"] = formats::Json::parse(formats::certificate_json(*judgement.certificate));
-  return json;
-}
 
 // Counts of what came out, for people.
 struct LyapunovCounts {
@@ -263,16 +128,6 @@ void draw_portrait_of(const LyapunovAnswer& answer, const LyapunovOptions& optio
                 answer.system + ";  V = " + answer.function + ":  " + verdict_text(answer.judgement.verdict));
 }
 
-// With polynomials expanded.
-int print_tokens(const std::string& text) {
-  System system = naming("the system", [&] { return symbolic::read_system(text); });
-  for (Tree& field : system.fields)
-    if (const auto polynomial = polynomial_of(field, static_cast<Index>(system.names.size())))
-      field = polynomial->tree();
-  std::cout << prefix(system) << '\n';
-  return 0;
-}
-
 int generate_pairs(const cli::Arguments& arguments, const LyapunovOptions& options) {
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   std::optional<formats::AtomicFile> file;
@@ -324,10 +179,17 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
   check<UsageError>(options.propose % 2 == 0, "--propose ", options.propose, ": V has an even degree");
   std::error_code ignored;
   const bool has_lines = operand == "-" || std::filesystem::exists(operand, ignored);
-  check<DataError>(has_lines || is_prefix(operand) || operand.find('=') != operand.npos, operand,
+  check<DataError>(has_lines || is_prefix_system(operand) || operand.find('=') != operand.npos, operand,
                    ": there is no such file, and a system has equations, such as x' = -x + y; y' = -y");
-  if (options.tokens) return print_tokens(operand);
-  const LyapunovJudge judge(arguments, options);
+  if (options.tokens) {
+    std::cout << system_tokens(operand) << '\n';
+    return 0;
+  }
+  const LyapunovJudge judge(arguments, {.claim = options.claim,
+                                        .propose = options.propose,
+                                        .samples = options.samples,
+                                        .solver_seconds = options.solver_seconds,
+                                        .box = options.box});
   check<UsageError>(!has_lines || options.portrait.empty(), "--portrait is for a system on the command line");
   if (has_lines) return answer_lines(cli::Input(operand), judge, options);
   check<UsageError>(!options.function.empty() || options.propose > 0,
