@@ -109,8 +109,9 @@ says '^BLEU '
 finished
 rm -rf out
 if "$bin/inspect" lyapunov "x' = -x" --function 'x^2' > /dev/null 2>&1 && command -v csdp > /dev/null; then
-  run lyapunov PAIRS=60 TEST=4 EPOCHS=1 BEAM=2 SHAPE='--layers 1 --width 16 --heads 2'
-  says '^guess +4 systems: '
+  run lyapunov TEST=4 BEAM=2 STEPS=4 SHAPE='--layers 1 --width 16 --heads 2' VARIABLES=2 HALF_DEGREES=1 PRECISION=f32
+  says '^2 variables, degree 2, beam +[0-4] of 4$'
+  says '^2 variables, degree 2, squares2 [0-4] of 4$'
   finished
   rm -rf out
 fi
