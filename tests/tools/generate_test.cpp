@@ -1,6 +1,7 @@
 // generate from outside.
 #include <nlohmann/json.hpp>
 #include "support/json.hpp"
+#include "support/skips.hpp"
 #include "tools/small_corpus.hpp"
 
 using namespace heddle;
@@ -91,6 +92,42 @@ TEST_CASE("generate: --kv-cache bf16 keeps keys and values in half the memory an
   CHECK(log_likelihood("--kv-cache bf16") != log_likelihood(""));
   CHECK(log_likelihood("--kv-cache bf16") == doctest::Approx(log_likelihood("")).epsilon(0.02));
   CHECK(corpus.must("generate model.h5 -p 'the cat' --max-tokens 100 --kv-cache bf16").out.size() > 100);
+}
+
+TEST_CASE("precision: scores, losses and vectors in bf16 are nearly those in f32, with the same bits on any threads") {
+  const Trained corpus;
+  corpus.must("(for i in $(seq 40); do echo \"the old king $i forgets the cat\"; done) > lines");
+  const Outcome chosen = corpus.must("generate model.h5 lines --score --precision auto");
+  if (contains(chosen.err, "no bf16 arithmetic")) {
+    CHECK(contains(corpus.must("generate model.h5 lines --score --precision bf16").err, "computing in f32 instead"));
+    return skipped("this processor has no bf16 arithmetic");
+  }
+  CHECK(contains(chosen.err, "precision "));
+  for (const std::string command : {"generate -q model.h5 lines --score", "inspect evaluate model.h5 valid.h5 --json",
+                                    "inspect embed model.h5 lines --pooling mean"}) {
+    CAPTURE(command);
+    const std::string single = corpus.must(command + " --precision f32").out;
+    CHECK(single == corpus.must(command).out);
+    const Outcome half = corpus.must(command + " --precision bf16");
+    if (contains(half.err, "bf16 is not faster")) return skipped("bf16 is no gain on this machine");
+    CHECK(half.out != single);
+    CHECK(half.out == corpus.must(command + " --precision bf16 --threads 1").out);
+    const auto numbers = [](const std::string& text) {
+      std::vector<double> found;
+      std::stringstream words(replaced(replaced(text, ",", " "), ":", " "));
+      for (std::string word; words >> word;) {
+        char* end = nullptr;
+        const double number = std::strtod(word.c_str(), &end);
+        if (end != word.c_str()) found.push_back(number);
+      }
+      return found;
+    };
+    const std::vector<double> of_single = numbers(single), of_half = numbers(half.out);
+    REQUIRE(of_single.size() == of_half.size());
+    REQUIRE(!of_single.empty());
+    for (std::size_t i = 0; i < of_single.size(); ++i)
+      CHECK(std::abs(of_half[i] - of_single[i]) <= 0.02 * std::max(1.0, std::abs(of_single[i])));
+  }
 }
 
 TEST_CASE("generate: goes on beyond the context, to 256 tokens where no number is given") {

@@ -108,7 +108,7 @@ const Walk& generation() {
                           {"--coverage-penalty", "3"},
                           {"--n-best", "2"}},
                          {"--output", "--base", "--prompt", "--score", "--evaluate", "--json", "--batch-size",
-                          "--overlong", "--stream", "--kv-cache"}};
+                          "--overlong", "--stream", "--kv-cache", "--precision", "--verify"}};
   return walk;
 }
 
@@ -131,7 +131,7 @@ const Walk& answers() {
                           {"--label-score", "mean"},
                           {"--neutral", "N"}},
                          {"--output", "--base", "--baseline", "--evaluate", "--json", "--batch-tokens", "--overlong",
-                          "--format", "--bad-records"}};
+                          "--precision", "--format", "--bad-records"}};
   return walk;
 }
 

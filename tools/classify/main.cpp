@@ -27,6 +27,7 @@ int main(int argc, char** argv) {
     auto options = arguments.read<ClassifyOptions>();
     check_usage(options, arguments);
     if (!options.evaluate && options.output.ends_with(".jsonl")) options.jsonl = true;
+    const cli::AnswerPrecision precision(options.precision, arguments);
     const std::string path = arguments.input_or_usage("FILE").front();
     cli::Output output(options.output);
     const bool is_zero_shot = !options.zero_shot.labels.empty();

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/cli/answer_precision.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/tasks/task_data.hpp"
 
@@ -47,6 +48,7 @@ struct ClassifyOptions {
   std::string metric = "auto";
   Index folds = 0, fold = 1;
   Index batch_tokens = 4096;
+  PrecisionChoice precision = PrecisionChoice::f32;
   data::Overlong overlong = data::Overlong::truncate;
   Index max_answer_length = 30;
   double threshold = 0;
@@ -103,6 +105,7 @@ struct ClassifyOptions {
     visitor(Field("fold", "number of the fold, from 1").needs({"folds"}).range(1, 10000).takes("I"), self.fold);
     visitor(Field("batch_tokens", "maximum number of tokens in a batch").range(1, 100000000).takes("N"),
             self.batch_tokens);
+    visitor(cli::precision_field(), self.precision);
     visitor(
         Field("overlong",
               "texts longer than the context, and questions longer than half of it: truncate them, report an error, or "

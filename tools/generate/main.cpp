@@ -125,6 +125,7 @@ int main(int argc, char** argv) {
     auto options = arguments.read<GenerateOptions>();
     check_usage(options, arguments);
     if (!options.evaluate.empty() || !options.answer_after.empty()) options = greedy_unless_sampled(options, arguments);
+    const cli::AnswerPrecision precision(options.precision, arguments);
     const std::string file = arguments.given("prompt") ? "" : arguments.input_or_usage("FILE").front();
     const std::string path = arguments.operand("MODEL");
     const std::vector<std::string> files = cli::model_files(path);

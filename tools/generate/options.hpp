@@ -8,6 +8,7 @@
 #include "libcore/decoding/constraints.hpp"
 #include "libcore/decoding/sampling.hpp"
 #include "libcore/tensor/precision.hpp"
+#include "tools/cli/answer_precision.hpp"
 #include "tools/cli/arguments.hpp"
 
 namespace heddle {
@@ -60,6 +61,7 @@ struct GenerateOptions {
   Index top = 5;
   Index batch_size = 0;  // 0: what suits the mode
   Precision kv_cache = Precision::f32;
+  PrecisionChoice precision = PrecisionChoice::f32;
   data::Overlong overlong = data::Overlong::error;
   bool jsonl = false, json = false;
   decoding::Constraints constraints;
@@ -127,6 +129,7 @@ struct GenerateOptions {
             self.batch_size);
     visitor(Field("kv_cache", "data type of the cached keys and values; bf16 needs half the memory").formerly("cache"),
             self.kv_cache);
+    visitor(cli::precision_field(), self.precision);
     visitor(
         Field("overlong", "texts longer than the context: report an error, truncate them, or split them (with --score)")
             .essential(),

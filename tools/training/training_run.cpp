@@ -6,7 +6,7 @@
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/same_run.hpp"
 #include "tools/cli/version.hpp"
-#include "tools/training/choose_precision.hpp"
+#include "tools/cli/choose_precision.hpp"
 #include "tools/training/measure_network.hpp"
 #include "tools/training/plan_budget.hpp"
 #include "tools/training/training_files.hpp"

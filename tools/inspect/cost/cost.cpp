@@ -14,7 +14,7 @@
 #include "tools/inspect/cost/quantity.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/verbs.hpp"
-#include "tools/training/choose_precision.hpp"
+#include "tools/cli/choose_precision.hpp"
 
 namespace heddle {
 

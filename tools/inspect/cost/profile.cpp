@@ -16,7 +16,7 @@
 #include "libcore/training/trainer.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/verbs.hpp"
-#include "tools/training/choose_precision.hpp"
+#include "tools/cli/choose_precision.hpp"
 
 namespace heddle {
 

@@ -14,6 +14,7 @@
 #include "libcore/base/strings.hpp"
 #include "libcore/models/architecture.hpp"
 #include "libcore/training/objectives.hpp"
+#include "tools/cli/answer_precision.hpp"
 #include "tools/cli/kind_choice.hpp"
 #include "tools/cli/progress.hpp"
 #include "tools/cli/refuse_options.hpp"
@@ -31,6 +32,7 @@ struct EvaluateOptions {
   bool json = false;
   std::string base;
   Index batch_size = 8, sequence_length = 0, memory = own_memory, stride = 0;
+  PrecisionChoice precision = PrecisionChoice::f32;
   cli::KindChoice<training::ObjectiveSettings> objective;
 
   template <class Self, class Visitor>
@@ -40,6 +42,7 @@ struct EvaluateOptions {
     visitor(Field("objective", "what to predict; by default the first that fits the model").essential(),
             self.objective);
     visitor(Field("batch_size", "sequences to compute at once").range(1, 1 << 20).essential(), self.batch_size);
+    visitor(cli::precision_field(), self.precision);
     visitor(Field("sequence_length", "tokens per window; auto means the length that the model was trained with")
                 .range(1, 10000000)
                 .word(0, "auto")
@@ -206,6 +209,7 @@ formats::Json score_json(const Score& score) {
 }
 
 void evaluate(const cli::Arguments& arguments, const EvaluateOptions& options) {
+  const cli::AnswerPrecision precision(options.precision, arguments);
   const Score score = score_of(arguments, options);
   if (options.json) {
     std::cout << dump(score_json(score));

@@ -6,6 +6,7 @@
 #include "formats/heddle/embedding_file.hpp"
 #include "formats/heddle/load_model.hpp"
 #include "libcore/analysis/embed.hpp"
+#include "tools/cli/answer_precision.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/streams.hpp"
 #include "tools/inspect/json_answer.hpp"
@@ -47,6 +48,7 @@ struct EmbedOptions {
   data::Overlong overlong = data::Overlong::error;
   std::string base, output;
   bool json = false, jsonl = false;
+  PrecisionChoice precision = PrecisionChoice::f32;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -62,6 +64,7 @@ struct EmbedOptions {
                 .essential(),
             self.overlong);
     visitor(base_field(), self.base);
+    visitor(cli::precision_field(), self.precision);
     visitor(Field("output", "file for the vectors: .h5, or .tsv in the format of standard output")
                 .letter('o')
                 .takes("FILE")
@@ -236,6 +239,7 @@ void check_usage(const cli::Arguments& arguments, const EmbedOptions& options) {
 
 void embed(const cli::Arguments& arguments, const EmbedOptions& options) {
   check_usage(arguments, options);
+  const cli::AnswerPrecision precision(options.precision, arguments);
   Embedder embedder(arguments, options);
   if (options.output.ends_with(".h5")) {
     write_hdf5(embedder, arguments, options, options.output);

@@ -1,4 +1,4 @@
-#include "tools/training/choose_precision.hpp"
+#include "tools/cli/choose_precision.hpp"
 
 #include <algorithm>
 #include <cmath>
