@@ -127,9 +127,11 @@ check() {
   refuse "formats know no tools" '#include *[<"]tools/' formats
   refuse "what tools share knows no single tool" \
     '#include *"tools/(tokenize|pretrain|finetune|generate|classify|convert|inspect)/' \
-    tools/cli tools/lines tools/training tools/tasks tools/drawing
+    tools/cli tools/lines tools/training tools/tasks tools/drawing tools/symbolic
   refuse "the command line knows no rooms of tools" '#include *"tools/' tools/cli -- '"tools/cli/'
-  refuse "drawings know only the command line" '#include *"tools/' tools/drawing -- '"tools/(cli|drawing)/'
+  for folder in drawing symbolic; do
+    refuse "tools/$folder knows only the command line" '#include *"tools/' "tools/$folder" -- "\"tools/(cli|$folder)/"
+  done
   for folder in tools/inspect/*/; do
     refuse "rooms of verbs know no other room" '#include *"tools/inspect/[^/"]*/' "$folder" -- "\"$folder"
   done
@@ -205,6 +207,7 @@ self_test() {
   plant tools/cli/a.cpp '#include "tools/lines/overlong.hpp"'
   plant tools/drawing/a.cpp '#include "tools/inspect/verbs.hpp"'
   plant tools/drawing/a.cpp '#include "tools/lines/overlong.hpp"'
+  plant tools/symbolic/a.cpp '#include "tools/lines/overlong.hpp"'
   plant tools/inspect/texts/a.cpp '#include "tools/inspect/vectors/map.hpp"'
   plant formats/a.cpp '#include "tools/lines/overlong.hpp"'
   plant formats/heddle/a.cpp '#include <hdf5.h>'

@@ -143,8 +143,9 @@ std::string steps_member(const JsonNode& object, const std::string& where) {
   if (!steps.is_list()) return text_member(object, steps_column, where);
   std::vector<std::string> lines;
   for (const JsonNode& line : steps.list()) {
-    check<DataError>(line.is_text(), where, ": \"", steps_column, "\" has an element that is not a string");
-    lines.emplace_back(line.text());
+    check<DataError>(line.is_text() || line.is_number(), where, ": \"", steps_column,
+                     "\" has an element that is not a text or a number");
+    lines.emplace_back(line.is_text() ? line.text() : line.digits());
   }
   return join(lines, "\n");
 }

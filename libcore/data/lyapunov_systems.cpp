@@ -22,7 +22,7 @@ struct LyapunovFamily final : ProblemFamily {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     symbolic::GeneratorSettings::visit(self.size, visitor);
-    visitor(Field("pairs", "pairs in an epoch; each epoch has new ones").range(1, 100'000'000).takes("N"), self.pairs);
+    visitor(Field("pairs", "pairs in an epoch; each epoch has new ones").range(1, 1'000'000).takes("N"), self.pairs);
   }
 };
 

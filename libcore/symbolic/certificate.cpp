@@ -6,6 +6,7 @@
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/symbolic/box_proof.hpp"
+#include "libcore/symbolic/falsifier.hpp"
 
 namespace heddle::symbolic {
 
@@ -14,7 +15,65 @@ namespace {
 constexpr std::array<std::string_view, 5> claim_texts{"nothing", "nonnegative", "stable", "asymptotically stable",
                                                       "globally asymptotically stable"};
 
-// None where one is not a polynomial.
+// Where a system of linear fields rests, if at one point only: Gauss' elimination.
+std::optional<std::vector<Rational>> linear_rest(const std::vector<Polynomial>& fields) {
+  const std::size_t n = fields.size();
+  std::vector<std::vector<Rational>> rows;  // of A | -b
+  for (const Polynomial& field : fields) {
+    if (field.degree() > 1) return std::nullopt;
+    std::vector<Rational> row;
+    for (std::size_t j = 0; j < n; ++j) row.push_back(field.derivative(static_cast<Index>(j)).constant());
+    row.push_back(-field.constant());
+    rows.push_back(std::move(row));
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    std::size_t pivot = k;
+    while (pivot < n && rows[pivot][k].is_zero()) ++pivot;
+    if (pivot == n) return std::nullopt;
+    std::swap(rows[k], rows[pivot]);
+    const Rational first = rows[k][k];
+    for (Rational& entry : rows[k]) entry /= first;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Rational factor = rows[i][k];
+      if (i == k || factor.is_zero()) continue;
+      for (std::size_t j = k; j <= n; ++j) rows[i][j] -= factor * rows[k][j];
+    }
+  }
+  std::vector<Rational> point;
+  for (const auto& row : rows) point.push_back(row[n]);
+  return point;
+}
+
+// Or a point of a coarse grid.
+std::optional<std::vector<Rational>> rest_on_grid(const std::vector<Polynomial>& fields) {
+  static constexpr int numerators[] = {0, 2, -2, 4, -4, 1, -1, 6, -6};
+  const std::size_t n = fields.size();
+  if (n > 4) return std::nullopt;
+  std::size_t points = 1;
+  for (std::size_t i = 0; i < n; ++i) points *= std::size(numerators);
+  for (std::size_t p = 0; p < points; ++p) {
+    std::vector<Rational> point;
+    for (std::size_t rest = p, i = 0; i < n; ++i, rest /= std::size(numerators))
+      point.push_back(Rational(numerators[rest % std::size(numerators)]) / Rational(2));
+    if (std::ranges::all_of(fields, [&](const Polynomial& field) { return field.at(point).is_zero(); })) return point;
+  }
+  return std::nullopt;
+}
+
+// "; one is at x = 1, y = 0: ...", or nothing.
+std::string nearby_equilibrium(const std::vector<Polynomial>& fields, const std::vector<std::string>& names) {
+  auto point = linear_rest(fields);
+  if (!point) point = rest_on_grid(fields);
+  return point ? concatenate("; one is at ", point_text(*point, names), ": write the system in the distance from it")
+               : "";
+}
+
+}  // namespace
+
+std::string claim_text(Claim claim) {
+  return std::string(claim_texts[static_cast<std::size_t>(claim)]);
+}
+
 std::optional<std::vector<Polynomial>> polynomial_fields(const System& system) {
   std::vector<Polynomial> fields;
   for (const Tree& tree : system.fields) {
@@ -23,31 +82,6 @@ std::optional<std::vector<Polynomial>> polynomial_fields(const System& system) {
     fields.push_back(std::move(*field));
   }
   return fields;
-}
-
-// A point of a coarse grid where the system rests: "; it rests at x = 1, y = 0", or nothing.
-std::string nearby_equilibrium(const std::vector<Polynomial>& fields, const std::vector<std::string>& names) {
-  static constexpr int numerators[] = {0, 2, -2, 4, -4, 1, -1, 6, -6};
-  const std::size_t n = names.size();
-  if (n > 4) return "";
-  std::size_t points = 1;
-  for (std::size_t i = 0; i < n; ++i) points *= std::size(numerators);
-  for (std::size_t p = 0; p < points; ++p) {
-    std::vector<Rational> point;
-    for (std::size_t rest = p, i = 0; i < n; ++i, rest /= std::size(numerators))
-      point.push_back(Rational(numerators[rest % std::size(numerators)]) / Rational(2));
-    if (!std::ranges::all_of(fields, [&](const Polynomial& field) { return field.at(point).is_zero(); })) continue;
-    std::string text = "; one is at ";
-    for (std::size_t i = 0; i < n; ++i) text += (i == 0 ? "" : ", ") + names[i] + " = " + point[i].text();
-    return text + ": write the system in the distance from it";
-  }
-  return "";
-}
-
-}  // namespace
-
-std::string claim_text(Claim claim) {
-  return std::string(claim_texts[static_cast<std::size_t>(claim)]);
 }
 
 Claim claim_named(std::string_view text) {
@@ -80,19 +114,6 @@ void LyapunovProblem::set_polynomials(const std::vector<Polynomial>& fields, con
   decrease = -derivative_along(function, fields);
 }
 
-namespace {
-
-// The variable that a polynomial is a power of, times a number; or -1.
-Index only_variable(const Polynomial& polynomial) {
-  if (polynomial.size() != 1) return -1;
-  const Exponents exponents = polynomial.terms()[0].exponents;
-  const auto occurs = [](Index exponent) { return exponent > 0; };
-  if (std::ranges::count_if(exponents, occurs) != 1) return -1;
-  return std::ranges::find_if(exponents, occurs) - exponents.begin();
-}
-
-}  // namespace
-
 std::vector<std::vector<Index>> LyapunovProblem::zero_groups() const {
   std::vector<std::vector<Index>> groups;
   for (Index i = 0; i < dimension(); ++i) groups.push_back({i});
@@ -117,6 +138,7 @@ bool is_only_at_zero(const LyapunovProblem& problem, const std::vector<bool>& fo
 }  // namespace
 
 Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing) {
+  if (problem.function.is_zero()) return Claim::nothing;
   if (!proves(positive, problem.function) || !proves(decreasing, problem.decrease)) return Claim::nothing;
   const std::vector<bool> forced = forced_zeros(positive, problem.function.variables());
   if (!is_only_at_zero(problem, forced)) return Claim::nonnegative;
@@ -130,8 +152,9 @@ Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, cons
 
 Claim proved_claim_on_box(const LyapunovProblem& problem, const Squares* positive, const Squares* decreasing,
                           const Rational& reach) {
+  if (problem.function.is_zero() || reach.sign() <= 0) return Claim::nothing;
   const FunctionProblem local(problem.system, problem.candidate, true);
-  if (reach.sign() <= 0 || local.function_second.empty()) return Claim::nothing;
+  if (local.function_second.empty()) return Claim::nothing;
   // Squares are of the polynomials of all of R^n.
   if (positive != nullptr) {
     const bool is_strict = proves(*positive, problem.function) &&

@@ -59,7 +59,10 @@ struct LyapunovProblem {
   void set_polynomials(const std::vector<Polynomial>& fields, const Polynomial& whole);
 };
 
-// What these sums of squares prove; `nothing` if they do not prove what they should.
+// None where one is not a polynomial.
+std::optional<std::vector<Polynomial>> polynomial_fields(const System& system);
+
+// What these sums of squares prove; `nothing` if they do not prove what they should, or V is constant.
 Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
 Certificate certificate_of(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
 

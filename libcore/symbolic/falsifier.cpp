@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "libcore/base/error.hpp"
 #include "libcore/base/random.hpp"
 
 namespace heddle::symbolic {
@@ -101,16 +102,24 @@ class FunctionTarget : public SearchTarget {
   FunctionTarget(const Polynomial& polynomial, const FunctionProblem& problem)
       : polynomial_(polynomial), problem_(problem), numeric_(polynomial) {}
   std::size_t dimension() const override { return problem_.names.size() - problem_.functions.size(); }
+  // 0 where rounding outwards leaves the domain of a function.
   double at(const Point& x) override {
-    const Point values = problem_.values_at(x);
-    return std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) ? numeric_.at(values) : 0;
+    try {
+      const Point values = problem_.values_at(x);
+      return std::ranges::all_of(values, [](double value) { return std::isfinite(value); }) ? numeric_.at(values) : 0;
+    } catch (const DataError&) {
+      return 0;
+    }
   }
   std::optional<Counterexample> confirmed(const Point& x) const override {
     return first_confirmed(x, [&](const std::vector<Rational>& point) -> std::optional<Rational> {
       std::vector<Interval> box;
       for (const Rational& coordinate : point) box.push_back(interval_of(coordinate));
-      const Interval value = value_in(polynomial_, problem_.intervals_in(box));
-      if (value.high < 0 && std::isfinite(value.high)) return Rational::of(value.high);
+      try {
+        const Interval value = value_in(polynomial_, problem_.intervals_in(box));
+        if (value.high < 0 && std::isfinite(value.high)) return Rational::of(value.high);
+      } catch (const DataError&) {  // as above
+      }
       return std::nullopt;
     });
   }

@@ -10,6 +10,7 @@
 #include "libcore/base/error.hpp"
 #include "libcore/symbolic/computed.hpp"
 #include "libcore/symbolic/falsifier.hpp"
+#include "libcore/symbolic/operators.hpp"
 #include "libcore/symbolic/squares.hpp"
 
 namespace heddle::symbolic {
@@ -19,7 +20,28 @@ namespace {
 using GiNaC::ex;
 using Symbols = std::vector<GiNaC::symbol>;
 
-constexpr Index most_function_nodes = 400;
+constexpr Index most_function_nodes = 400, most_polynomial_nodes = 5000, most_bits = 50'000;
+
+bool has_functions(const Tree& tree) {
+  return is_function(tree.node) || std::ranges::any_of(tree.parts, has_functions);
+}
+
+// About how many bits the largest number in the expression has when it is expanded; functions are evaluated apart.
+// Throws DataError for too many, which GiNaC, too, would compute.
+Index expanded_bits(const Tree& tree) {
+  std::vector<Index> parts;
+  for (const Tree& part : tree.parts) parts.push_back(expanded_bits(part));
+  Index bits = 1;
+  if (tree.node == Node::number) bits = static_cast<Index>(4 * tree.number.text().size());
+  if (tree.node == Node::sum || tree.node == Node::difference) bits = std::max(parts[0], parts[1]) + 1;
+  if (tree.node == Node::product || tree.node == Node::quotient) bits = parts[0] + parts[1];
+  if (tree.node == Node::negative) bits = parts[0];
+  Rational exponent;
+  if (tree.node == Node::power && constant_value(tree.parts[1], exponent))
+    bits = parts[0] * (1 + static_cast<Index>(std::min(1e6, std::abs(exponent.value()))));
+  check<DataError>(bits <= most_bits, "a power is too large");
+  return bits;
+}
 
 Index node_count(const Tree& tree) {
   Index count = 1;
@@ -32,7 +54,7 @@ ex number_ex(const Rational& value) {
 }
 
 Rational rational_of(const GiNaC::numeric& value) {
-  check<DataError>(value.is_rational(), "a number is not rational");
+  check<DataError>(value.is_rational(), "roots of negative numbers are undefined, and irrational numbers not handled");
   std::ostringstream text;
   text << value;
   return Rational::parse(text.str());
@@ -83,8 +105,8 @@ class Ring {
     check<DataError>(std::abs(twice) <= 2000, "a power is too large");
     const Index times = twice % 2 == 0 ? std::abs(twice) / 2 : std::abs(twice);
     if (twice % 2 == 0 && twice >= 0) return of(base).power(times);
-    Polynomial factor = twice % 2 == 0 ? of(base) : applied(Node::root, base, of(base));
-    if (twice < 0) factor = applied(Node::quotient, twice % 2 == 0 ? base : sqrt(base), factor);
+    Polynomial factor = twice % 2 == 0 ? of(base) : applied(Node::root, of(base));
+    if (twice < 0) factor = applied(Node::quotient, factor);
     return factor.power(times);
   }
 
@@ -94,10 +116,11 @@ class Ring {
                                                    {"exp", Node::exponential},
                                                    {"log", Node::logarithm},
                                                    {"tanh", Node::tanh}};
-    check<DataError>(GiNaC::is_a<GiNaC::function>(expression), "an expression that is not handled");
+    check<DataError>(GiNaC::is_a<GiNaC::function>(expression),
+                     "a number such as log(2) is not rational, and log(-1) undefined; neither is handled");
     const auto found = nodes.find(GiNaC::ex_to<GiNaC::function>(expression).get_name());
     check<DataError>(found != nodes.end(), "a function that is not handled");
-    const Polynomial function = applied(found->second, expression.op(0), of(expression.op(0)));
+    const Polynomial function = applied(found->second, of(expression.op(0)));
     const Polynomial one(room_, Rational(1));
     return found->second == Node::exponential ? one + function
            : found->second == Node::cosine    ? one - function
@@ -105,7 +128,7 @@ class Ring {
   }
 
   // The variable that stands for the function of the argument.
-  Polynomial applied(Node node, const ex&, const Polynomial& argument) {
+  Polynomial applied(Node node, const Polynomial& argument) {
     for (std::size_t k = 0; k < functions_.size(); ++k)
       if (functions_[k].node == node && functions_[k].argument == argument)
         return Polynomial::variable(room_, static_cast<Index>(symbols_.size() + k));
@@ -155,7 +178,8 @@ class Ring {
             argument == Polynomial::variable(room_, static_cast<Index>(symbols_.size() + k)))
           return;
     const Rational start = argument.constant();
-    check<DataError>(start.sign() != 0, what, inner, ", which is 0 at 0");
+    check<DataError>(start.sign() != 0, what, inner,
+                     ", which is 0 at 0; only a positive number plus even powers is handled");
     const auto found = negative_point(start.sign() > 0 ? argument : -argument,
                                       {.samples = 2000, .descents = 5, .seed = 1, .reach = 0});
     const std::vector<std::string> all = padded_names();
@@ -207,8 +231,10 @@ auto with_ginac(const Compute& compute) {
     return compute();
   } catch (const Error&) {
     throw;
-  } catch (const std::exception& error) {  // a pole, or what GiNaC cannot evaluate
-    throw DataError(concatenate("an expression is undefined: ", error.what()));
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {  // a pole, or what GiNaC cannot evaluate
+    throw DataError("a division by 0, 0^0, a logarithm of 0 or the like is undefined");
   }
 }
 
@@ -218,8 +244,12 @@ FunctionProblem::FunctionProblem(const System& system, const Tree& candidate, bo
     : names(system.names), function(0), decrease(0) {
   Index nodes = node_count(candidate);
   for (const Tree& field : system.fields) nodes += node_count(field);
-  check<DataError>(nodes <= most_function_nodes, "functions and a system of ", nodes, " operations; at most ",
-                   most_function_nodes, " are handled where there are others than polynomials");
+  const bool are_polynomials = !has_functions(candidate) && std::ranges::none_of(system.fields, has_functions);
+  check<DataError>(nodes <= (are_polynomials ? most_polynomial_nodes : most_function_nodes),
+                   "functions and a system of ", nodes, " operations; at most ", most_function_nodes,
+                   " are handled where there are others than polynomials");
+  expanded_bits(candidate);
+  for (const Tree& field : system.fields) expanded_bits(field);
   with_ginac([&] {
     const std::size_t n = names.size();
     const Symbols symbols = symbols_of(n);
@@ -282,6 +312,7 @@ std::vector<double> FunctionProblem::values_at(const std::vector<double>& point)
 Polynomial read_in(const std::string& text, const std::vector<std::string>& variables, const FunctionProblem& problem) {
   const Tree tree = read_infix(text, variables);
   check<DataError>(node_count(tree) <= most_nodes, "an expression of too many operations");
+  expanded_bits(tree);
   return with_ginac([&] {
     const Symbols symbols = symbols_of(variables.size());
     Ring ring(symbols, variables, problem.variables());

@@ -106,6 +106,12 @@ bool fits(const LyapunovPair& pair, Index most_tokens) {
   return tokens_of(prefix(pair.system)) <= most && tokens_of(prefix(pair.function)) <= most;
 }
 
+// f = 0, of which every V is one.
+bool is_at_rest(const System& system) {
+  return std::ranges::all_of(system.fields,
+                             [](const Tree& field) { return field.node == Node::number && field.number.is_zero(); });
+}
+
 LyapunovPair random_pair(Draws& draws, const GeneratorRing& ring, const GeneratorSettings& settings) {
   const Polynomial function = random_function(draws, ring, settings);
   std::vector<Polynomial> fields(static_cast<std::size_t>(ring.n), ring.zero()), gradient;
@@ -127,6 +133,31 @@ LyapunovPair random_pair(Draws& draws, const GeneratorRing& ring, const Generato
   return pair;
 }
 
+// False where the linear part has an eigenvalue with a positive real part, so that 0 is unstable and has no V: then a
+// coefficient of its characteristic polynomial is negative (by Faddeev and LeVerrier's recurrence, exactly).
+bool may_be_stable(const std::vector<Polynomial>& fields) {
+  const std::size_t n = fields.size();
+  using Matrix = std::vector<std::vector<Rational>>;
+  Matrix linear(n, std::vector<Rational>(n)), product(n, std::vector<Rational>(n));
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) linear[i][j] = fields[i].derivative(static_cast<Index>(j)).constant();
+  Rational coefficient(1);
+  for (std::size_t k = 1; k <= n; ++k) {
+    for (std::size_t i = 0; i < n; ++i) product[i][i] += coefficient;
+    Matrix next(n, std::vector<Rational>(n));
+    Rational trace;
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j)
+        for (std::size_t l = 0; l < n; ++l) next[i][j] += linear[i][l] * product[l][j];
+      trace += next[i][i];
+    }
+    coefficient = -trace / Rational(static_cast<Index>(k));
+    if (coefficient.sign() < 0) return false;
+    product = std::move(next);
+  }
+  return true;
+}
+
 GeneratorRing random_ring(Draws& draws, const GeneratorSettings& settings) {
   GeneratorRing ring{draws.between(settings.least_variables, settings.most_variables), {}};
   static constexpr Node nodes[] = {Node::sine, Node::exponential, Node::tanh};
@@ -145,8 +176,10 @@ LyapunovPair BackwardGenerator::pair(std::uint64_t number) const {
   for (std::uint64_t attempt = 0;; ++attempt) {
     Draws draws(RandomStream(seed_, random_site("lyapunov/backward") + attempt, number));
     LyapunovPair pair = random_pair(draws, random_ring(draws, settings_), settings_);
-    // After many attempts that are too long, an impossible limit gives way rather than never ending.
-    if (fits(pair, settings_.most_tokens) || attempt == 200) return pair;
+    if (is_at_rest(pair.system)) continue;
+    if (fits(pair, settings_.most_tokens)) return pair;
+    check<UsageError>(attempt < 1000, "`most_tokens` = ", settings_.most_tokens,
+                      " leaves no pair of this size; raise it, or lower `half_degree` or `least_variables`");
   }
 }
 
@@ -162,8 +195,12 @@ std::optional<LyapunovPair> ForwardGenerator::pair(std::uint64_t number, Index t
     Draws draws(RandomStream(seed_, random_site("lyapunov/forward") + static_cast<std::uint64_t>(attempt), number));
     const GeneratorRing ring{draws.between(settings_.least_variables, settings_.most_variables), {}};
     System system{numbered_names(ring.n), {}};
-    for (Index i = 0; i < ring.n; ++i)
-      system.fields.push_back(random_polynomial(draws, ring, 1, std::max<Index>(1, settings_.field_degree)).tree());
+    std::vector<Polynomial> fields;
+    for (Index i = 0; i < ring.n; ++i) {
+      fields.push_back(random_polynomial(draws, ring, 1, std::max<Index>(1, settings_.field_degree)));
+      system.fields.push_back(fields.back().tree());
+    }
+    if (!may_be_stable(fields)) continue;
     const auto found = proposed_function(system, settings_.half_degree, solver_, 6);
     if (!found || found->is_zero()) continue;
     LyapunovPair pair{std::move(system), primitive(*found).tree(), {}};

@@ -26,6 +26,7 @@ class BackwardGenerator {
  public:
   // Throws UsageError for more variables at least than at most.
   BackwardGenerator(const GeneratorSettings& settings, std::uint64_t seed);
+  // Never the system f = 0. Throws UsageError where nearly all pairs are longer than most_tokens.
   LyapunovPair pair(std::uint64_t number) const;
 
  private:

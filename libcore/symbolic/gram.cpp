@@ -190,9 +190,7 @@ class Polytope {
 
 // The polynomial times the power of two that makes its largest coefficient about 1.
 Polynomial scaled(const Polynomial& polynomial) {
-  double largest = 0;
-  for (const Term& term : polynomial.terms()) largest = std::max(largest, std::abs(term.coefficient.value()));
-  return Rational::of(std::exp2(-std::round(std::log2(largest)))) * polynomial;
+  return Rational::power_of_two(-polynomial.magnitude()) * polynomial;
 }
 
 // Whether the square of the product of a monomial and the terms may be within the polytope.
@@ -354,14 +352,15 @@ GramEquations::GramEquations(const Polynomial& polynomial, const Bases& bases) :
     const auto found = equations_.find(term.exponents);
     reaches_all_ = reaches_all_ && found != equations_.end();
     if (reaches_all_) right_[static_cast<std::size_t>(found->second)] = term.coefficient;
-    scale_ = std::max(scale_, std::abs(term.coefficient.value()));
   }
+  magnitude_ = polynomial.magnitude();
 }
 
 SemidefiniteProgram GramEquations::program() const {
   SemidefiniteProgram program;
   for (const auto& basis : bases_) program.orders.push_back(static_cast<Index>(basis.size()));
-  for (const Rational& right : right_) program.right.push_back(right.value() / scale_);
+  const Rational scale = Rational::power_of_two(-magnitude_);
+  for (const Rational& right : right_) program.right.push_back((scale * right).value());
   for (const Unknown& unknown : unknowns_) {
     const double half = unknown.row == unknown.column ? 1 : 0.5;  // an entry stands for two
     for (const auto& [equation, factor] : unknown.parts)
@@ -466,12 +465,14 @@ std::vector<Rational> GramEquations::solved(const std::vector<Rational>& residua
 
 std::optional<Squares> GramEquations::completed(const std::vector<Matrix>& matrices, int bits) const {
   std::vector<Rational> values, residual = right_;
+  const Rational scale = Rational::power_of_two(magnitude_);
+  const int scaled_bits = bits + static_cast<int>(std::clamp<Index>(magnitude_, 0, std::max(0, 60 - bits)));
   for (const Unknown& unknown : unknowns_) {
     const Index order = static_cast<Index>(bases_[static_cast<std::size_t>(unknown.block)].size());
     const double value = matrices[static_cast<std::size_t>(unknown.block)]
                                  [static_cast<std::size_t>(unknown.row * order + unknown.column)];
     if (!std::isfinite(value)) return std::nullopt;
-    values.push_back(Rational::rounded(value * scale_, bits));
+    values.push_back(scale * Rational::rounded(value, scaled_bits));
     for (const auto& [equation, factor] : unknown.parts)
       residual[static_cast<std::size_t>(equation)] -= factor * values.back();
   }

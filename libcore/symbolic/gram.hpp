@@ -54,7 +54,7 @@ class GramEquations {
   std::map<Exponents, Index> equations_;
   std::vector<Rational> right_;
   std::vector<Unknown> unknowns_;
-  double scale_ = 1;
+  Index magnitude_ = 0;  // of the polynomial, which the program has divided by 2 to that
   bool reaches_all_ = true, is_disjoint_ = true;
 };
 

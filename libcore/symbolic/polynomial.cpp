@@ -169,6 +169,15 @@ Rational Polynomial::content() const {
   return value;
 }
 
+Index Polynomial::magnitude() const {
+  std::optional<Index> largest;
+  for (const Term& term : terms()) {
+    const Index own = term.coefficient.magnitude();
+    largest = std::max(largest.value_or(own), own);
+  }
+  return largest.value_or(0);
+}
+
 std::optional<Polynomial::Factors> Polynomial::factors() const {
   fmpq_mpoly_factor_t found;
   fmpq_mpoly_factor_init(found, state_->in);
@@ -244,6 +253,7 @@ std::optional<Polynomial> polynomial_of(const Tree& tree, Index variables) {
     const bool has_value = constant_value(tree.parts[1], constant);
     const Index exponent = has_value ? constant.integer_or(-1) : -1;
     if (exponent < 0) return std::nullopt;
+    check<DataError>(exponent > 0 || !a->is_zero(), "0^0 is undefined");
     return a->power(exponent);
   }
   const std::optional<Polynomial> b = polynomial_of(tree.parts[1], variables);
@@ -253,6 +263,14 @@ std::optional<Polynomial> polynomial_of(const Tree& tree, Index variables) {
   if (tree.node == Node::product) return *a * *b;
   if (b->degree() > 0 || b->is_zero()) return std::nullopt;  // a quotient
   return Rational(1) / b->constant() * *a;
+}
+
+Index only_variable(const Polynomial& polynomial) {
+  if (polynomial.size() != 1) return -1;
+  const Exponents exponents = polynomial.terms()[0].exponents;
+  const auto occurs = [](Index exponent) { return exponent > 0; };
+  if (std::ranges::count_if(exponents, occurs) != 1) return -1;
+  return std::ranges::find_if(exponents, occurs) - exponents.begin();
 }
 
 Polynomial derivative_along(const Polynomial& function, const std::vector<Polynomial>& fields) {

@@ -55,6 +55,8 @@ class Polynomial {
   Rational at(const std::vector<Rational>& point) const;
   // The number that leaves integers without a common divisor, the first positive, when the polynomial is divided by it.
   Rational content() const;
+  // That of its largest coefficient (Rational::magnitude); 0 of 0.
+  Index magnitude() const;
 
   // c and f_i^e_i, whose product is the polynomial; none where FLINT does not find them.
   struct Factors {
@@ -80,8 +82,11 @@ class Polynomial {
   std::unique_ptr<State> state_;
 };
 
-// The polynomial that a tree is, if it is one. Throws DataError for one that is too large.
+// The polynomial that a tree is, if it is one. Throws DataError for one that is too large, and for 0^0.
 std::optional<Polynomial> polynomial_of(const Tree& tree, Index variables);
+
+// The variable that a polynomial is a positive power of, times a number; or -1.
+Index only_variable(const Polynomial& polynomial);
 
 // The sum of gradient(V)_i f_i. Precondition: as many fields as variables.
 Polynomial derivative_along(const Polynomial& function, const std::vector<Polynomial>& fields);

@@ -105,6 +105,7 @@ Rational Rational::parse(std::string_view text) {
 }
 
 Rational Rational::of(double value) {
+  check<DataError>(std::isfinite(value), "a number is too large for floating point");
   Rational result;
   mpq_t exact;
   mpq_init(exact);
@@ -112,6 +113,18 @@ Rational Rational::of(double value) {
   fmpq_set_mpq(flint(result), exact);
   mpq_clear(exact);
   return result;
+}
+
+Rational Rational::power_of_two(Index exponent) {
+  Rational value(2);
+  fmpq_pow_si(flint(value), flint(value), exponent);
+  return value;
+}
+
+Index Rational::magnitude() const {
+  if (is_zero()) return 0;
+  return static_cast<Index>(fmpz_sizeinbase(fmpq_numref(flint(*this)), 2)) -
+         static_cast<Index>(fmpz_sizeinbase(fmpq_denref(flint(*this)), 2));
 }
 
 Rational Rational::rounded(double value, int bits) {

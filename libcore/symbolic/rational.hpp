@@ -21,9 +21,10 @@ class Rational {
   // "-7", "3/2", "1.25", "2e-3": at most most_digits digits, and an exponent of at most that size. Throws DataError for
   // other texts and for a denominator of 0.
   static Rational parse(std::string_view text);
-  // Exactly the value. Precondition: it is finite.
+  // Exactly the value. Throws DataError where it is not finite, as the next two do.
   static Rational of(double value);
-  // The value rounded to a multiple of 2^-bits. Precondition: it is finite.
+  static Rational power_of_two(Index exponent);
+  // The value rounded to a multiple of 2^-bits.
   static Rational rounded(double value, int bits);
   // The fraction with the smallest denominator within `tolerance` of the value, by its continued fraction.
   static Rational simplest(double value, double tolerance);
@@ -47,6 +48,8 @@ class Rational {
   bool is_integer() const;
   // The number as an Index if it is an integer of at most that absolute value, else `otherwise`.
   Index integer_or(Index otherwise, Index most = 1'000'000) const;
+  // About the binary logarithm of the absolute value, within 1; 0 of 0.
+  Index magnitude() const;
   Rational numerator() const;
   Rational denominator() const;
   // The nearest double, perhaps infinite.

@@ -1,6 +1,7 @@
 #include "libcore/symbolic/squares.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "libcore/base/error.hpp"
@@ -29,29 +30,12 @@ bool proves(const Squares& squares, const Polynomial& polynomial) {
   return expanded(squares, polynomial.variables()) == polynomial;
 }
 
-namespace {
-
-// The variable that a polynomial is a positive power of, times a number; or -1.
-Index base_of_power(const Polynomial& polynomial) {
-  if (polynomial.size() != 1) return -1;
-  const Exponents exponents = polynomial.terms()[0].exponents;
-  Index found = -1;
-  for (std::size_t i = 0; i < exponents.size(); ++i) {
-    if (exponents[i] == 0) continue;
-    if (found >= 0) return -1;
-    found = static_cast<Index>(i);
-  }
-  return found;
-}
-
-}  // namespace
-
 std::vector<bool> forced_zeros(const Squares& squares, Index variables) {
   std::vector<bool> zeros(static_cast<std::size_t>(variables));
   for (const SquaresBlock& block : squares) {
     if (definiteness(block.gram) != Definiteness::positive) continue;
     for (const Polynomial& element : block.basis) {
-      const Index base = base_of_power(element);
+      const Index base = only_variable(element);
       if (base >= 0) zeros[static_cast<std::size_t>(base)] = true;
     }
   }
@@ -147,6 +131,18 @@ std::vector<Index> ends_on_axis(const std::vector<Term>& terms, std::size_t vari
 
 }  // namespace
 
+std::optional<std::vector<std::vector<double>>> solution(const SemidefiniteSolver& solver,
+                                                         const SemidefiniteProgram& program) {
+  const auto is_finite = [](double value) { return std::isfinite(value); };
+  if (!std::ranges::all_of(program.right, is_finite) ||
+      !std::ranges::all_of(program.entries, is_finite, &SemidefiniteProgram::Entry::value))
+    return std::nullopt;
+  auto found = solver(program);
+  if (found && std::ranges::all_of(*found, [&](const auto& block) { return std::ranges::all_of(block, is_finite); }))
+    return found;
+  return std::nullopt;
+}
+
 std::optional<Squares> SquaresProver::solve(const Polynomial& polynomial, std::vector<std::vector<Polynomial>> bases,
                                             int reductions) const {
   Index unknowns = 0, largest = 0;
@@ -158,7 +154,7 @@ std::optional<Squares> SquaresProver::solve(const Polynomial& polynomial, std::v
   if (!solver_ || unknowns == 0 || largest > most_order_ || unknowns > 12'000) return std::nullopt;
   const GramEquations equations(polynomial, bases);
   if (!equations.reaches_all() || !equations.is_tractable()) return std::nullopt;
-  const auto found = solver_(equations.program());
+  const auto found = solution(solver_, equations.program());
   if (!found) return std::nullopt;
   for (const int bits : {20, 40}) {
     std::optional<Squares> squares = equations.completed(*found, bits);

@@ -38,6 +38,9 @@ struct SemidefiniteProgram {
 };
 // X by blocks, each by rows, or none. What it returns is not trusted.
 using SemidefiniteSolver = std::function<std::optional<std::vector<std::vector<double>>>(const SemidefiniteProgram&)>;
+// What the solver returns; none for a program with numbers that are not finite, and for such an answer.
+std::optional<std::vector<std::vector<double>>> solution(const SemidefiniteSolver& solver,
+                                                         const SemidefiniteProgram& program);
 
 class SquaresProver {
  public:

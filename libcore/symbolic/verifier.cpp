@@ -50,6 +50,7 @@ std::optional<Certificate> Verifier::proof_on_box(const LyapunovProblem& problem
 }
 
 Judgement Verifier::judge(const LyapunovProblem& problem) const {
+  if (problem.function.is_zero()) return {Verdict::unrefuted, std::nullopt, "V is constant, which proves nothing"};
   const Index first = std::min<Index>(settings_.samples, 1000);
   std::string refuted = refutation(problem, first, 0);
   if (!refuted.empty()) return {Verdict::refuted, std::nullopt, refuted};
@@ -61,23 +62,33 @@ Judgement Verifier::judge(const LyapunovProblem& problem) const {
     if (problem.functions || !zero_on_grid(problem.decrease)) decreasing = prover_.positive(problem.decrease, groups);
     if (!decreasing) decreasing = prover_.nonnegative(problem.decrease, problem.gradient);
   }
-  if (positive && decreasing) {
-    Certificate certificate = certificate_of(problem, *positive, *decreasing);
-    if (certificate.claim >= settings_.claim) {
-      const std::string text = claim_text(certificate.claim);
-      return {Verdict::certified, std::move(certificate), text};
+  std::optional<Certificate> best;
+  if (positive && decreasing) best = certificate_of(problem, *positive, *decreasing);
+  if (!best || best->claim < settings_.claim)
+    if (auto on_box = proof_on_box(problem, positive, decreasing)) best = std::move(on_box);
+  std::string missing = concatenate("no proof that ", positive ? "grad V . f <= 0" : "V > V(0)");
+  if (best && best->claim >= settings_.claim) {
+    missing = unwritable(*best);
+    if (missing.empty()) {
+      const std::string where = best->box.empty() ? "" : concatenate(", by V on the box |x_i| <= ", best->box);
+      return {Verdict::certified, best, claim_text(best->claim) + where};
     }
-  }
-  if (auto certificate = proof_on_box(problem, positive, decreasing);
-      certificate && certificate->claim >= settings_.claim) {
-    const std::string text =
-        concatenate(claim_text(certificate->claim), ", by V on the box |x_i| <= ", certificate->box);
-    return {Verdict::certified, std::move(certificate), text};
+  } else if (best && best->claim != Claim::nothing) {
+    missing = concatenate("proved: ", claim_text(best->claim), "; no proof of ", claim_text(settings_.claim));
   }
   refuted = refutation(problem, settings_.samples, settings_.descents);
   if (!refuted.empty()) return {Verdict::refuted, std::nullopt, refuted};
-  return {Verdict::unrefuted, std::nullopt,
-          concatenate("no proof that ", positive ? "grad V . f <= 0" : "V > V(0)", ", and no point that refutes it")};
+  return {Verdict::unrefuted, std::nullopt, missing + ", and no point that refutes it"};
+}
+
+// Why what is written would not be accepted, or nothing: a certificate is what its text proves.
+std::string Verifier::unwritable(const Certificate& certificate) {
+  try {
+    check_certificate(certificate);
+    return "";
+  } catch (const DataError& error) {
+    return concatenate("a proof was found, but its certificate cannot be read again (", error.what(), ")");
+  }
 }
 
 namespace {
@@ -162,15 +173,15 @@ class ProposalProgram {
 std::optional<Polynomial> proposed_function(const System& system, Index half_degree, const SemidefiniteSolver& solver,
                                             int bits) {
   const auto n = static_cast<Index>(system.names.size());
-  std::vector<Polynomial> fields;
-  for (const Tree& field : system.fields) {
-    auto polynomial = polynomial_of(field, n);
-    if (!polynomial) return std::nullopt;
-    fields.push_back(std::move(*polynomial));
-  }
-  const ProposalProgram proposal(fields, half_degree);
+  auto fields = polynomial_fields(system);
+  if (!fields) return std::nullopt;
+  // The same functions are of the system in another unit of time, in which its numbers are about 1.
+  Index magnitude = (*fields)[0].magnitude();
+  for (const Polynomial& field : *fields) magnitude = std::max(magnitude, field.magnitude());
+  for (Polynomial& field : *fields) field = Rational::power_of_two(-magnitude) * field;
+  const ProposalProgram proposal(*fields, half_degree);
   const auto& basis = proposal.basis();
-  const auto found = solver && basis.size() <= 60 ? solver(proposal.program()) : std::nullopt;
+  const auto found = solver && basis.size() <= 60 ? solution(solver, proposal.program()) : std::nullopt;
   if (!found) return std::nullopt;
   Polynomial function(n);
   const std::vector<double>& matrix = found->front();

@@ -38,6 +38,7 @@ class Verifier {
  private:
   std::optional<Certificate> proof_on_box(const LyapunovProblem& problem, const std::optional<Squares>& positive,
                                           const std::optional<Squares>& decreasing) const;
+  static std::string unwritable(const Certificate& certificate);
   std::string refutation(const LyapunovProblem& problem, Index samples, Index descents) const;
 
   SquaresProver prover_;
@@ -45,7 +46,7 @@ class Verifier {
 };
 
 // A candidate for V of degree 2 `half_degree` that the solver finds, by sums of squares (Papachristodoulou and Prajna
-// 2002), with coefficients rounded to these bits. Not verified. Throws DataError where f(0) is not 0.
+// 2002), with coefficients rounded to these bits. Not verified.
 std::optional<Polynomial> proposed_function(const System& system, Index half_degree, const SemidefiniteSolver& solver,
                                             int bits);
 

@@ -33,20 +33,26 @@ class FunctionProposer {
 
   struct Item {
     LyapunovLine line;
-    TextTranslator::Source source;
+    std::string unreadable;         // why it is no system
+    TextTranslator::Source source;  // of a blank text where it is none
   };
   Index batch_size() const { return translator_.batch_size(); }
 
+  // Throws DataError for a system that is longer than the model reads.
   Item make(const InputText& input) {
+    Item item{{.number = std::max<Index>(1, input.line), .system = input.text, .functions = {}, .of_a_model = true},
+              "",
+              translator_.make({"", input.file, input.line})};
+    InputText tokens = input;
     try {
       check_equilibrium(read_any_system(input.text));
-      InputText tokens = input;
       tokens.text = system_tokens(input.text);
-      return {{.number = std::max<Index>(1, input.line), .system = input.text, .functions = {}, .of_a_model = true},
-              translator_.make(tokens)};
     } catch (const DataError& error) {
-      throw DataError(concatenate(input.where(), ": ", error.what()));
+      item.unreadable = error.what();
+      return item;
     }
+    item.source = translator_.make(tokens);
+    return item;
   }
 
   void answer(const std::vector<Item>& items) {
@@ -59,7 +65,7 @@ class FunctionProposer {
     for (auto i = static_cast<std::size_t>(group.rank()); i < items.size(); i += static_cast<std::size_t>(group.size()))
       own.push_back(i);
     complete(group, judged, own, [&] {
-      for (const std::size_t i : own) judged[i] = judge(items[i].line, candidates[i]);
+      for (const std::size_t i : own) judged[i] = judge(items[i], candidates[i]);
     });
     for (const Judged& one : judged) {
       ++systems_;
@@ -86,11 +92,19 @@ class FunctionProposer {
     auto parts() const { return std::tie(text, is_certified); }
   };
 
-  Judged judge(LyapunovLine line, const std::vector<std::string>& candidates) const {
-    line.functions = candidates;
-    const LyapunovAnswer answer = judge_.answer(line);
+  Judged judge(const Item& item, const std::vector<std::string>& candidates) const {
+    LyapunovAnswer answer;
+    answer.number = item.line.number;
+    answer.system = item.line.system;
+    answer.unreadable = item.unreadable;
+    if (item.unreadable.empty()) {
+      LyapunovLine line = item.line;
+      line.functions = candidates;
+      answer = judge_.answer(line);
+    }
     if (options_.jsonl) return {json_line(answer_json(answer)), answer.is_certified()};
     if (answer.is_certified()) return {answer.function, true};
+    if (!item.unreadable.empty()) return {concatenate("none found: ", printable(item.unreadable)), false};
     const auto count = std::ssize(candidates);
     return {concatenate("none found: of ", counted(count, "candidate", "candidates"), " ", answer.refuted, " refuted, ",
                         count - answer.refuted - answer.unread, " not proved, ", answer.unread, " no expression"),
@@ -112,7 +126,9 @@ int propose_functions(const models::SequenceToSequence& model, const formats::Lo
   cli::Output output(options.output);
   FunctionProposer proposer(model, loaded, options, arguments, output.stream());
   if (arguments.given("prompt")) {
-    proposer.answer({proposer.make({options.prompt, "--prompt", 0})});
+    const auto item = proposer.make({options.prompt, "--prompt", 0});
+    check<DataError>(item.unreadable.empty(), "--prompt: ", item.unreadable);
+    proposer.answer({item});
   } else {
     answer_texts(
         arguments.open_text(file), {.texts = proposer.batch_size() * parallel::dividing().size()},

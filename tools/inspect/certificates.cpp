@@ -15,9 +15,8 @@ std::vector<std::string> certificate_problems(const std::string& path) {
     if (line.find_first_not_of(" \t") == line.npos) return;
     problems.watch([&] {
       const formats::JsonDocument document{std::string(line), path, place.line};
-      const symbolic::Certificate certificate = formats::read_certificate(formats::JsonNode(document));
       try {
-        check_certificate(certificate);
+        check_certificate(formats::read_certificate(formats::JsonNode(document)));
       } catch (const DataError& error) {
         throw DataError(concatenate(place, ": ", error.what()));
       }

@@ -1,10 +1,12 @@
 #include "tools/symbolic/judge.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 #include "formats/symbolic/certificate_file.hpp"
 #include "formats/symbolic/csdp.hpp"
 #include "libcore/symbolic/generators.hpp"
+#include "libcore/symbolic/operators.hpp"
 
 namespace heddle {
 
@@ -15,13 +17,6 @@ using symbolic::System;
 using symbolic::Tree;
 using symbolic::Verdict;
 
-// Of a system in infix a candidate may be prefix tokens all the same, as models print it: a sum, product, quotient or
-// power.
-bool is_prefix_function(std::string_view text) {
-  return is_prefix_system(text) ||
-         (text.size() > 2 && text[1] == ' ' && std::string_view("+*/^").find(text[0]) != text.npos);
-}
-
 template <class Read>
 auto naming(const char* what, const Read& read) {
   try {
@@ -29,6 +24,23 @@ auto naming(const char* what, const Read& read) {
   } catch (const DataError& error) {
     throw DataError(concatenate(what, ", ", error.what()));
   }
+}
+
+// As models write it, or as people do: infix, or prefix tokens, which are tried second unless it begins with one.
+Tree read_candidate(const std::string& text, const System& system, bool of_a_model) {
+  const auto n = static_cast<Index>(system.names.size());
+  return naming("V", [&] {
+    if (of_a_model || is_prefix_system(text)) return symbolic::read_prefix(text, n);
+    try {
+      return symbolic::read_infix(text, system.names);
+    } catch (const DataError&) {
+      const std::string first = text.substr(0, text.find(' '));
+      if (std::ranges::find(symbolic::operator_names, first, &symbolic::OperatorName::token) ==
+          std::end(symbolic::operator_names))
+        throw;
+      return symbolic::read_prefix(text, n);
+    }
+  });
 }
 
 symbolic::SemidefiniteSolver solver_of(const cli::Arguments& arguments, const JudgeSettings& settings) {
@@ -75,16 +87,22 @@ std::string system_tokens(std::string_view text) {
   for (Tree& field : system.fields)
     if (const auto polynomial = polynomial_of(field, static_cast<Index>(system.names.size())))
       field = polynomial->tree();
-  return prefix(system);
+  std::string tokens = prefix(system);
+  naming("the system as tokens", [&] { return symbolic::read_prefix_system(tokens); });
+  return tokens;
+}
+
+std::string LyapunovAnswer::verdict() const {
+  if (!unreadable.empty()) return "unreadable";
+  return function.empty() ? "none" : verdict_text(judgement.verdict);
 }
 
 formats::Json answer_json(const LyapunovAnswer& answer) {
   const Judgement& judgement = answer.judgement;
-  const bool is_read = answer.unreadable.empty();
   formats::Json json{{"line", answer.number},
                      {"system", answer.system},
-                     {"verdict", is_read ? verdict_text(judgement.verdict) : "unreadable"},
-                     {"evidence", is_read ? judgement.evidence : answer.unreadable},
+                     {"verdict", answer.verdict()},
+                     {"evidence", answer.evidence()},
                      {"function", answer.function},
                      {"refuted_candidates", answer.refuted},
                      {"unreadable_candidates", answer.unread}};
@@ -99,26 +117,23 @@ LyapunovJudge::LyapunovJudge(const cli::Arguments& arguments, const JudgeSetting
       verifier_(solver_, settings_of(arguments, settings)) {}
 
 LyapunovAnswer LyapunovJudge::answer(const LyapunovLine& line) const {
-  const bool has_prefix = is_prefix_system(line.system);
   const System system = read_any_system(line.system);
-  LyapunovAnswer best{
-      .number = line.number, .system = infix(system), .function = "", .unreadable = "", .judgement = {}};
+  check_equilibrium(system);
+  LyapunovAnswer best;
+  best.number = line.number;
+  best.system = infix(system);
   best.judgement.evidence = "no candidate";
-  const auto n = static_cast<Index>(system.names.size());
   for (const std::string& text : line.functions) {
     try {
-      const Tree function = naming("V", [&] {
-        return has_prefix || is_prefix_function(text) ? symbolic::read_prefix(text, n)
-                                                      : symbolic::read_infix(text, system.names);
-      });
-      if (consider(system, function, best)) return best;
+      if (consider(system, read_candidate(text, system, line.of_a_model), best)) return best;
     } catch (const DataError& error) {
-      if (line.functions.size() == 1 && !line.of_a_model) throw;
-      ++best.unread;
+      if (++best.unread == 1) best.why_unread = error.what();
     }
   }
+  const bool is_unread = !line.of_a_model && best.function.empty() && best.unread > 0;
   for (Index degree = 2; degree <= settings_.propose; degree += 2)
     if (propose(system, degree / 2, best)) return best;
+  if (is_unread && best.function.empty()) best.unreadable = best.why_unread;
   return best;
 }
 

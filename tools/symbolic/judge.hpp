@@ -22,18 +22,22 @@ struct LyapunovLine {
   Index number = 1;
   std::string system;
   std::vector<std::string> functions;
-  bool of_a_model = false;  // so that a candidate that is no expression is counted, also where it is the only one
+  bool of_a_model = false;  // which writes prefix tokens, and not always an expression
 };
 
 // What came out for a line.
 struct LyapunovAnswer {
   Index number = 0;
   std::string system, function;  // infix; the function of the judgement, "" where there is no candidate
-  std::string unreadable;        // why there is no judgement
+  std::string unreadable;        // why there is no judgement: the system, or every candidate, cannot be read
   symbolic::Judgement judgement;
   Index refuted = 0, unread = 0;  // of the candidates
+  std::string why_unread;         // of the first that is no expression
 
   bool is_certified() const { return judgement.verdict == symbolic::Verdict::certified; }
+  // "certified", "unrefuted", "refuted", "unreadable", or "none" where there is no candidate.
+  std::string verdict() const;
+  std::string evidence() const { return unreadable.empty() ? judgement.evidence : unreadable; }
 };
 formats::Json answer_json(const LyapunovAnswer& answer);
 
@@ -43,7 +47,7 @@ bool is_prefix_system(std::string_view text);
 symbolic::System read_any_system(std::string_view text);
 // Throws DataError for a system that Lyapunov functions are not for, such as one without an equilibrium at 0.
 void check_equilibrium(const symbolic::System& system);
-// The system as prefix tokens, with polynomials expanded: as models read it.
+// The system as prefix tokens, with polynomials expanded: as models read it. Throws DataError for one that is too long.
 std::string system_tokens(std::string_view text);
 
 class LyapunovJudge {
@@ -52,7 +56,7 @@ class LyapunovJudge {
   LyapunovJudge(const cli::Arguments& arguments, const JudgeSettings& settings);
 
   // The first candidate that is certified, else the one that is nearest to it. Throws DataError for a system that
-  // cannot be read, and for a single candidate of a person that cannot.
+  // cannot be read or has no equilibrium at 0.
   LyapunovAnswer answer(const LyapunovLine& line) const;
 
  private:

@@ -60,6 +60,39 @@ TEST_CASE("what may be undefined is refused") {
   CHECK(function_refusal("x' = -x*sqrt(2 + x^4)/log(3 + x^2)").find("a division by log(") != std::string::npos);
 }
 
+TEST_CASE("ends are rounded outwards: exact sums, products and powers, and functions in more digits, lie between") {
+  Draws draws(heddle::RandomStream(22, heddle::random_site("ends")));
+  const auto random = [&] { return static_cast<double>(draws.between(-1'000'003, 1'000'003)) / 7001; };
+  const auto between = [](const Interval& ends, const Rational& value) {
+    return !(value < Rational::of(ends.low)) && !(Rational::of(ends.high) < value);
+  };
+  // Correctly rounded ends hold a value of a few more bits but for its last.
+  constexpr long double slack = 4 * std::numeric_limits<long double>::epsilon();
+  const auto near = [&](Node node, double x, long double value) {
+    const Interval ends = function_of(node, {x, x});
+    return ends.low <= value + slack * std::abs(value) && value - slack * std::abs(value) <= ends.high;
+  };
+  for (int i = 0; i < 500; ++i) {
+    const double x = random(), y = random();
+    const Rational exact_x = Rational::of(x), exact_y = Rational::of(y);
+    CHECK(between(sum({x, x}, {y, y}), exact_x + exact_y));
+    CHECK(between(product({x, x}, {y, y}), exact_x * exact_y));
+    CHECK(between(power({x, x}, 3), exact_x * exact_x * exact_x));
+    CHECK(between(interval_of(exact_x / Rational(3)), exact_x / Rational(3)));
+    const Polynomial polynomial = *polynomial_of(read_infix("x^2*y/3 - 7*x", {"x", "y"}), 2);
+    CHECK(between(value_in(polynomial, {{x, x}, {y, y}}), polynomial.at({exact_x, exact_y})));
+    const long double wide = x;
+    CHECK(near(Node::sine, x, std::sin(wide)));
+    CHECK(near(Node::cosine, x, std::cos(wide)));
+    CHECK(near(Node::tanh, x / 50, std::tanh(static_cast<long double>(x / 50))));
+    CHECK(near(Node::exponential, x, std::exp(wide)));
+    const double positive = std::abs(x) + 0.01;
+    CHECK(near(Node::logarithm, positive, std::log(static_cast<long double>(positive))));
+    CHECK(near(Node::root, positive, std::sqrt(static_cast<long double>(positive))));
+    CHECK(near(Node::quotient, positive, 1 / static_cast<long double>(positive)));
+  }
+}
+
 TEST_CASE("intervals hold the values within them") {
   Draws draws(heddle::RandomStream(21, heddle::random_site("intervals")));
   for (int i = 0; i < 2000; ++i) {

@@ -2,8 +2,11 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "libcore/base/error.hpp"
 #include "libcore/symbolic/draws.hpp"
+#include "libcore/symbolic/numeric.hpp"
 #include "libcore/symbolic/polynomial.hpp"
 
 using namespace heddle::symbolic;
@@ -38,12 +41,15 @@ Tree random_tree(Draws& draws, Index depth) {
     if (draws.below(2) == 0) return {Node::variable, {}, draws.below(3), {}};
     return {Node::number, Rational(draws.with_sign(draws.below(3000))), 0, {}};
   }
-  const Node nodes[] = {Node::sum,      Node::difference, Node::product, Node::power,
-                        Node::negative, Node::sine,       Node::tanh};
-  Tree tree{nodes[draws.below(7)], {}, 0, {}};
+  const Node nodes[] = {Node::sum,  Node::difference, Node::product, Node::quotient,    Node::power,     Node::negative,
+                        Node::sine, Node::cosine,     Node::tanh,    Node::exponential, Node::logarithm, Node::root};
+  Tree tree{nodes[draws.below(12)], {}, 0, {}};
   tree.parts.push_back(random_tree(draws, depth - 1));
   if (tree.node == Node::power) {
-    tree.parts.push_back({Node::number, Rational(draws.between(1, 4)), 0, {}});
+    const Rational exponents[] = {1, 2, 3, 4, -1, -2, Rational(1) / Rational(2), Rational(-3) / Rational(2)};
+    tree.parts.push_back({Node::number, exponents[draws.below(8)], 0, {}});
+  } else if (tree.node == Node::quotient) {
+    tree.parts.push_back({Node::number, Rational(draws.with_sign(draws.between(1, 9))), 0, {}});
   } else if (tree.node <= Node::power) {
     tree.parts.push_back(random_tree(draws, depth - 1));
   }
@@ -124,6 +130,13 @@ TEST_CASE("10,000 random expressions keep their tokens and their value") {
     REQUIRE(prefix(read_prefix(tokens, 3)) == tokens);
     const Tree again = read_infix(infix(tree, names), names);
     REQUIRE(infix(read_infix(infix(again, names), names), names) == infix(again, names));
+    const double points[] = {0.37, -0.61, 1.3};
+    const double at_point = numeric_value(tree, points), once_more = numeric_value(again, points);
+    if (std::isfinite(at_point)) {
+      REQUIRE(once_more == doctest::Approx(at_point).epsilon(1e-9));
+    } else {
+      REQUIRE_FALSE(std::isfinite(once_more));
+    }
     std::optional<Polynomial> value;
     try {
       value = polynomial_of(tree, 3);

@@ -9,6 +9,7 @@
 #include "formats/symbolic/csdp.hpp"
 #include "libcore/base/printable.hpp"
 #include "tools/cli/protect_inputs.hpp"
+#include "tools/cli/refuse_options.hpp"
 #include "tools/drawing/picture.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/symbolic/portrait.hpp"
@@ -24,25 +25,28 @@ using symbolic::Verdict;
 
 // Counts of what came out, for people.
 struct LyapunovCounts {
-  Index systems = 0, certified = 0, unrefuted = 0, refuted = 0, unreadable = 0;
+  Index systems = 0, certified = 0, unrefuted = 0, refuted = 0, unreadable = 0, without = 0;
 
   void add(const LyapunovAnswer& answer) {
     ++systems;
     const Verdict verdict = answer.judgement.verdict;
     ++(!answer.unreadable.empty()      ? unreadable
+       : answer.function.empty()       ? without
        : verdict == Verdict::certified ? certified
        : verdict == Verdict::unrefuted ? unrefuted
                                        : refuted);
   }
   std::string text() const {
     return concatenate(systems, " systems: ", certified, " certified, ", unrefuted, " unrefuted, ", refuted, " refuted",
+                       without > 0 ? concatenate(", ", without, " without a candidate") : "",
                        unreadable > 0 ? concatenate(", ", unreadable, " unreadable") : "", "\n");
   }
 };
 
 class LyapunovOutput {
  public:
-  LyapunovOutput(const LyapunovOptions& options, bool has_lines) : options_(options), has_lines_(has_lines) {
+  LyapunovOutput(const cli::Arguments& arguments, const LyapunovOptions& options, bool has_lines)
+      : arguments_(arguments), options_(options), has_lines_(has_lines) {
     if (!options.output.empty()) file_.emplace(options.output);
   }
 
@@ -54,9 +58,7 @@ class LyapunovOutput {
     } else if (options_.json) {
       list_.push_back(answer_json(answer));
     } else if (has_lines_) {
-      std::cout << answer.number << '\t'
-                << (answer.unreadable.empty() ? verdict_text(answer.judgement.verdict) : "unreadable") << '\t'
-                << printable(answer.unreadable.empty() ? answer.judgement.evidence : answer.unreadable) << '\t'
+      std::cout << answer.number << '\t' << answer.verdict() << '\t' << printable(answer.evidence()) << '\t'
                 << answer.function << '\n';
     } else {
       print_one(answer);
@@ -67,21 +69,24 @@ class LyapunovOutput {
   int finish() {
     if (options_.json) std::cout << dump({{"systems", std::move(list_)}});
     if (has_lines_ && !options_.json && !options_.jsonl) std::cout << counts_.text();
-    if (file_) file_->commit();
+    if (file_ && counts_.certified > 0) file_->commit();
+    if (file_ && counts_.certified == 0)
+      arguments_.say(concatenate(options_.output, ": not written, since nothing was certified"));
     return counts_.certified == counts_.systems ? 0 : 1;
   }
 
  private:
   void print_one(const LyapunovAnswer& answer) const {
-    std::cout << verdict_text(answer.judgement.verdict) << ": " << answer.judgement.evidence << '\n';
     if (answer.function.empty()) {
       std::cout << "none found\n";
       return;
     }
+    std::cout << answer.verdict() << ": " << answer.evidence() << '\n';
     std::cout << "V = " << answer.function << '\n';
     if (answer.judgement.verdict != Verdict::certified) std::cout << "none found; " << answer.refuted << " refuted\n";
   }
 
+  const cli::Arguments& arguments_;
   const LyapunovOptions& options_;
   bool has_lines_;
   std::optional<formats::AtomicFile> file_;
@@ -99,10 +104,11 @@ LyapunovLine parsed_line(std::string_view text, Index number) {
   return line;
 }
 
-int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOptions& options) {
+int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOptions& options,
+                 const cli::Arguments& arguments) {
   check<UsageError>(options.function.empty(),
                     "--function is for a system on the command line; a file has candidates after tabs");
-  LyapunovOutput output(options, true);
+  LyapunovOutput output(arguments, options, true);
   cli::LineReader reader(input);
   while (const auto text = reader.next()) {
     if (text->text.find_first_not_of(" \t\r") == text->text.npos) continue;
@@ -112,6 +118,7 @@ int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOpt
     } catch (const DataError& error) {
       LyapunovAnswer answer;
       answer.number = line.number;
+      answer.system = line.system;
       answer.unreadable = error.what();
       output.add(answer);
     }
@@ -126,6 +133,25 @@ void draw_portrait_of(const LyapunovAnswer& answer, const LyapunovOptions& optio
   const Tree function = symbolic::read_infix(answer.function, system.names);
   draw_portrait(options.portrait, system, function, options.reach,
                 answer.system + ";  V = " + answer.function + ":  " + verdict_text(answer.judgement.verdict));
+}
+
+// Of a system, or of each line of a file.
+int print_tokens(const std::string& operand, bool has_lines) {
+  if (!has_lines) {
+    std::cout << system_tokens(operand) << '\n';
+    return 0;
+  }
+  cli::Input input(operand);
+  cli::LineReader reader(input);
+  while (const auto text = reader.next()) {
+    if (text->text.find_first_not_of(" \t\r") == text->text.npos) continue;
+    try {
+      std::cout << system_tokens(parsed_line(text->text, reader.number()).system) << '\n';
+    } catch (const DataError& error) {
+      throw DataError(concatenate(input.name(), ":", reader.number(), ": ", error.what()));
+    }
+  }
+  return 0;
 }
 
 int generate_pairs(const cli::Arguments& arguments, const LyapunovOptions& options) {
@@ -172,6 +198,9 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
     check<UsageError>(
         operand.empty() && options.propose == 0 && options.function.empty() && !options.json && !options.jsonl,
         "--generate prints pairs; leave out the system, --function, --propose, --json and --jsonl");
+    refuse({"claim", "box", "samples", "portrait", "tokens"}, arguments,
+           " has no effect with --generate; leave it out");
+    if (options.generate == "forward") refuse({"functions", "squares"}, arguments, ": is for backward pairs");
     return generate_pairs(arguments, options);
   }
   check<UsageError>(!operand.empty() || options.function.empty(), "--function is for a system; give one");
@@ -182,8 +211,9 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
   check<DataError>(has_lines || is_prefix_system(operand) || operand.find('=') != operand.npos, operand,
                    ": there is no such file, and a system has equations, such as x' = -x + y; y' = -y");
   if (options.tokens) {
-    std::cout << system_tokens(operand) << '\n';
-    return 0;
+    refuse({"function", "propose", "claim", "box", "samples", "portrait", "output", "json", "jsonl"}, arguments,
+           " has no effect with --tokens, which judges nothing; leave it out");
+    return print_tokens(operand, has_lines);
   }
   const LyapunovJudge judge(arguments, {.claim = options.claim,
                                         .propose = options.propose,
@@ -191,11 +221,12 @@ int answer_lyapunov(const cli::Arguments& arguments, const LyapunovOptions& opti
                                         .solver_seconds = options.solver_seconds,
                                         .box = options.box});
   check<UsageError>(!has_lines || options.portrait.empty(), "--portrait is for a system on the command line");
-  if (has_lines) return answer_lines(cli::Input(operand), judge, options);
+  if (has_lines) return answer_lines(cli::Input(operand), judge, options, arguments);
   check<UsageError>(!options.function.empty() || options.propose > 0,
                     "give --function, a candidate for V, or --propose, the degree up to which one is sought");
-  LyapunovOutput output(options, false);
+  LyapunovOutput output(arguments, options, false);
   const LyapunovAnswer answer = judge.answer({.number = 1, .system = operand, .functions = options.function});
+  check<DataError>(answer.unreadable.empty(), answer.unreadable);
   if (!options.portrait.empty()) draw_portrait_of(answer, options);
   output.add(answer);
   return output.finish();
