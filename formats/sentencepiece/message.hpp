@@ -62,7 +62,7 @@ class Single {
  public:
   // Throws DataError if there was one before.
   void set(const Message::Field& field, T value) {
-    if (value_) field.refuse("the field is there twice");
+    if (value_) field.refuse("the field must not repeat");
     value_ = std::move(value);
   }
   T value_or(T absent) const { return value_.value_or(absent); }

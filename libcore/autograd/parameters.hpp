@@ -58,9 +58,9 @@ class ParameterSource {
   // Given tensors, such as views of a mapped file. Read-only tensors must not be trained.
   static ParameterSource given(Function function);
 
-  // The same values, trained otherwise. Parameters that are stored as one need one rate.
+  // The same values, trained at another rate. Parameters that are stored as one need one rate.
   ParameterSource trained_at(Rate rate) const;
-  // The same, with settings that modules of a kind look for where they are built, whatever they are; one of each type.
+  // Attaches typed settings for module constructors; one of each type.
   template <class Settings>
   ParameterSource with(Settings settings) const {
     ParameterSource result = *this;

@@ -1,5 +1,5 @@
-// Exact confidence intervals of fractions of examples. They hold for few examples, too: bootstrap samples of examples
-// that are all right are all right.
+// Exact confidence intervals of fractions of examples. They hold for few examples, too, where those of the bootstrap
+// do not: if every example is correct, so is every bootstrap sample.
 #pragma once
 
 #include "libcore/metrics/bootstrap.hpp"

@@ -270,8 +270,8 @@ class CountedStart : public virtual ContextualVectors {
  public:
   static constexpr std::string_view what = "starts from counts";
   // Sets the weights so that element c of a hidden state says how much the text speaks for class c: that of position 0
-  // for the whole text, that of another position for its token. Returns by which factor that is less than the logarithm
-  // of the likelihood, on average over the examples; none, and nothing is done, where the width is not the number of
+  // for the whole text, that of another position for its token. Returns the scale of the logits relative to the
+  // log-likelihood, on average over the examples; none, and nothing is done, where the width is not the number of
   // classes. Precondition: labels are from 0 to classes - 1, and there are examples.
   virtual std::optional<double> start_from_counts(std::span<const CountedExample> examples, Index classes) = 0;
 };

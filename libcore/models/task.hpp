@@ -92,9 +92,9 @@ struct TaskConfig {
   bool null_answers = false;          // span: whether there may be no answer
   double mean = 0, stddev = 1;        // of the numbers to predict: the head predicts (number - mean) / stddev
   std::vector<Index> label_counts{};  // of the training examples, in order of ids; empty: not known
-  std::vector<std::string> words{};   // label: those whose most frequent tag is not that of all words
-  std::vector<Index> word_tags{};     // of each of these words
-  // Hashes of training texts, by which their copies are found, as numbers without a sign; empty: not known.
+  std::vector<std::string> words{};   // label: words whose usual tag differs from the majority tag
+  std::vector<Index> word_tags{};     // the usual tag of each of these words
+  // The smallest 65,536 hashes (unsigned) of the training texts, by which copies are found; empty: unknown.
   std::vector<Index> text_keys{};
   Index left_out = 0;      // records of the training files that could not be used
   bool of_graphs = false;  // whether the examples were graphs, of which a bag reads the parts as words

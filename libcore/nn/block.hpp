@@ -72,7 +72,7 @@ class Block {
                const Pass& pass) const;
   struct Sublayers {
     Sublayer attend, cross;  // cross: empty for none
-    Variable rest;           // x where attention asks
+    Variable rest;           // x at the query positions
   };
   Variable run(const Variable& x, const Sublayers& sublayers, const Pass& pass) const;
   // What attention reads of a block's input.

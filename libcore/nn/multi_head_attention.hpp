@@ -43,8 +43,8 @@ struct AddedValues {
 
 // What self-attention sees besides its input x [batch, time, width]; each may be empty.
 struct Surroundings {
-  Variable earlier{};  // [batch, earlier_time, width]: positions before those of x, which are keys and values alone
-  Variable content{};  // [batch, time, width]: what keys and values are made of in place of x, which then only asks
+  Variable earlier{};  // [batch, earlier_time, width]: positions before x, used as keys and values only
+  Variable content{};  // [batch, time, width]: keys and values come from content; x supplies queries only
   std::shared_ptr<const TokenIds> segments{};  // of x, [batch, time]; null: all tokens are of one
   AddedValues values{};                        // of x
 };

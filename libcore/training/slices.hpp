@@ -15,9 +15,9 @@
 
 namespace heddle::training {
 
-// Of a slice, and of what a task of another loop over parameters has.
+// Elements per parallel task: of a slice, and in other loops over parameters.
 inline constexpr Index slice_elements = 32768;
-// Of a table of which some rows alone are visited.
+// Rows per parallel task, for tables of which only some rows are visited.
 inline constexpr Index rows_per_task = 256;
 
 // The fraction of the rows of the table that these are.

@@ -17,24 +17,24 @@ enum class DataKind {
 };
 #undef HEDDLE_DATA
 
-// What the list says of a kind.
+// The list's entry of a kind.
 struct DataDescription {
   std::string unit;    // "token": what steps and speed are counted in
   std::string what;    // "pairs of texts"
-  std::string origin;  // how one comes by it, for those who gave something else
+  std::string origin;  // how to give such data, for errors about other data
 };
 const DataDescription& description_of(DataKind kind);
 // "tokens"
 std::string units_of(DataKind kind);
 
-// Of one kind, or none; for measurements perhaps of several, of which the objective takes what it is trained on.
+// At most one kind is set; benchmarks may set several, of which the objective takes the one that it is trained on.
 struct TrainingData {
 #define HEDDLE_DATA(name, source, unit, what, origin) const data::source* name = nullptr;
 #include "libcore/training/data_kinds.def"
 #undef HEDDLE_DATA
 
   bool has(DataKind kind) const;
-  // None unless it is of one kind.
+  // None unless exactly one kind is set.
   std::optional<DataKind> kind() const;
 };
 

@@ -169,11 +169,11 @@ TEST_CASE("sentencepiece: what is no message of protocol buffers is refused at i
            {bytes(1, bytes(1, "\xc3\x28")), "field 1 is not UTF-8"},
            {bytes(1, number(1, 1)), "field 1 is a number"},
            {bytes(1, bytes(1, "c") + number(2, 1)), "field 2 is not a number of 32 bits"},
-           {bytes(1, bytes(1, "c") + bytes(1, "d")), "the field is there twice"},
+           {bytes(1, bytes(1, "c") + bytes(1, "d")), "the field must not repeat"},
            {bytes(1, bytes(1, "c") + number(3, std::int64_t{1} << 40)), "field 3 is out of range"},
            {bytes(1, ""), "a piece without text"},
            {piece("c", std::numeric_limits<float>::infinity()), "a piece whose score is not finite"},
-           {bytes(2, "") + bytes(2, ""), "the field is there twice"},
+           {bytes(2, "") + bytes(2, ""), "the field must not repeat"},
            {bytes(3, number(3, 2)), "field 3 is neither true nor false"},
        }) {
     CAPTURE(one.expected);

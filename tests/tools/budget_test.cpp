@@ -99,7 +99,7 @@ TEST_CASE("budget: fine-tuning is as long as is usual, or as the budget lasts") 
     const std::string command = tune + task + concatenate("--budget ", 9.5 * each, "flop -o t.h5 ");
     REQUIRE(corpus.run(command + "--max-time 0.001s").status == 75);
     corpus.must(command);
-    CHECK(contains(corpus.must(command).err, "is finished: this command made it, in 9 steps"));
+    CHECK(contains(corpus.must(command).err, "already trained by this command (9 steps)"));
     corpus.must("rm t.h5");
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE("budget: the same command goes on with what it chose, or is finished")
   const std::string command = train + "--budget 2e9flop --layers 1 --width 16 --heads 2 --batch-size 2 -o m.h5 ";
   corpus.must(command + "--threads 1 --log whole.log");
   const auto whole = corpus.weights("m.h5");
-  CHECK(contains(corpus.must(command + "--log whole.log").err, "is finished"));
+  CHECK(contains(corpus.must(command + "--log whole.log").err, "already trained by this command"));
   corpus.must("mv m.h5 whole.h5");
   CHECK(corpus.run(command + "--log a.log --max-time 1ms").status == 2);  // no length of time
   CHECK(corpus.run(command + "--max-time 0.001s").status == 75);

@@ -590,7 +590,7 @@ TEST_CASE("classify: sentences are tagged as they are, with the places of their 
   CHECK(contains(corpus.must("classify t.h5 objects --raw").err, "warning: objects:1: looks like JSON"));
   write_file(corpus.path("words"), "# text = the cat\n1\tthe\tthe\tDET\n2\tcat\tcat\tNOUN\n");
   const std::string told = corpus.must("classify t.h5 words --raw").err;
-  CHECK(contains(told, "warning: words:2: looks like a word of a table"));
+  CHECK(contains(told, "warning: words:2: looks like a CoNLL row"));
   CHECK_FALSE(contains(told, "words:3"));
   corpus.must("finetune --from model.h5 --train texts.tsv -o c.h5 -q --epochs 1");
   corpus.refused({"classify c.h5 raw --raw", "--raw has no effect for a model of the task classify", 2});

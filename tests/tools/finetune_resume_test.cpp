@@ -70,7 +70,8 @@ TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is
   corpus.must("finetune --from model.h5 --train texts.tsv --epochs 2 -o done.h5");
   CHECK(size_of("done.h5") < size / 2);
   const std::string bytes = read_file(corpus.path("done.h5"));
-  CHECK(contains(corpus.must("finetune --from model.h5 --train texts.tsv --epochs 2 -o done.h5").err, "is finished"));
+  CHECK(contains(corpus.must("finetune --from model.h5 --train texts.tsv --epochs 2 -o done.h5").err,
+                 "already trained by this command"));
   CHECK(read_file(corpus.path("done.h5")) == bytes);
   corpus.refused("finetune --from model.h5 --train texts.tsv --epochs 5 -o more.h5 --resume done.h5", 1,
                  "to train it further, start from it (finetune --from)");

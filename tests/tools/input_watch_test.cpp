@@ -95,7 +95,7 @@ TEST_CASE("input watch: words that are sentences, have their tags, or are JSON")
   CHECK(says(warning("cat\n{\"text\": \"a\"}\n", words), "f.txt:2: looks like JSON"));
   CHECK(warning("the cat sees NOUN\n", {.task = Task::span}).empty());
   CHECK(says(LabelWatch::raw_warning({R"({"text": "a"})", "f", 1}).value_or(""), "looks like JSON"));
-  CHECK(says(LabelWatch::raw_warning({"a\tb\tc", "f", 1}).value_or(""), "looks like a word of a table"));
+  CHECK(says(LabelWatch::raw_warning({"a\tb\tc", "f", 1}).value_or(""), "looks like a CoNLL row"));
   CHECK_FALSE(LabelWatch::raw_warning({"a\tb c", "f", 1}));
 }
 

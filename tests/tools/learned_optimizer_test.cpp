@@ -71,7 +71,7 @@ TEST_CASE("learned optimizers: they train models, and a run goes on with the sam
   corpus.must(moved + "--resume kept.step-3.h5 -o again.h5");
   CHECK(corpus.weights("again.h5") == corpus.weights("kept.h5"));
   CHECK(contains(corpus.must(replaced(moved, "-q", "") + "--checkpoint-every 3 --keep 9 -o kept.h5").err,
-                 "kept.h5: is finished"));
+                 "kept.h5: already trained by this command"));
   corpus.must(rule + "--steps 61 --learning-rate 0.01 -o rule.h5");
   corpus.refused(learned + "--steps 9 --resume kept.step-3.h5 -o no.h5", 1,
                  "rule.h5 has changed since its run began; give the same --optimizer");

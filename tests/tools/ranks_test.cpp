@@ -84,7 +84,7 @@ TEST_CASE("ranks: the first one speaks, and all are told") {
   CHECK(said.starts_with("pretrain: "));
   CHECK(contains(said, "\npretrain: m.h5: step 3, loss "));
   CHECK(lines_in(read_file(corpus.path("log"))) == 1);
-  CHECK(contains(corpus.must(on(2) + run).err, "pretrain: m.h5: is finished"));
+  CHECK(contains(corpus.must(on(2) + run).err, "pretrain: m.h5: already trained by this command"));
 }
 
 TEST_CASE("ranks: a rank that is killed ends the job, which resumes to the same bits with another number of ranks") {

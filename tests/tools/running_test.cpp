@@ -79,7 +79,7 @@ TEST_CASE("running: the same command starts, continues to the same bits, and kno
   corpus.must("touch -d 2001-01-01 m.h5");
   const std::string bytes = read_file(corpus.path("m.h5"));
   CHECK(contains(corpus.must(command).err,
-                 "m.h5: is finished: this command made it, in 24 steps; --restart trains it again"));
+                 "m.h5: already trained by this command (24 steps); --restart trains it again"));
   CHECK(corpus.must("find m.h5 -newermt 2002-01-01").out == "m.h5\n");
   CHECK(read_file(corpus.path("m.h5")) == bytes);
   // Another command replaces it, but not before it has finished.
@@ -152,7 +152,7 @@ TEST_CASE(
   CHECK(corpus.weights("parts.h5") == corpus.weights("whole.h5"));
   CHECK(contains(
       corpus.must("pretrain --threads 1 --train train.h5 --resume first.step-10.h5 --steps 40 -o parts.h5").err,
-      "parts.h5: is finished"));
+      "parts.h5: already trained by this command"));
   CHECK(contains(corpus.must("inspect parts.h5 --provenance").out, "checkpoint: first.step-10.h5"));
   // A checkpoint of another run is in the way.
   REQUIRE(corpus.run("pretrain" + rest + "--steps 30 -o other.h5 --max-time 0.001s").status == 75);
@@ -167,7 +167,7 @@ TEST_CASE(
   corpus.must("pretrain" + rest + "--steps 35 -o c.h5 --resume c.checkpoint.h5");
   CHECK(corpus.step_of("c.h5") == 35);
   CHECK(contains(corpus.must("pretrain --train train.h5 --threads 1 -o c.h5 --steps 35 --resume c.checkpoint.h5").err,
-                 "c.h5: is finished"));
+                 "c.h5: already trained by this command"));
 
   // A dry run foresees the steps that are left, of a run that goes on from its own checkpoint or from another one.
   REQUIRE(corpus.run("pretrain" + rest + "--steps 30 -o dry.h5 --max-time 0.001s").status == 75);  // after one step
@@ -413,7 +413,7 @@ TEST_CASE("running: patience ends pre-training when evaluations bring nothing be
   CHECK(corpus.step_of("m.h5") < 4000);
   corpus.must("cp m.h5 first.h5");
   const std::string again = train + "--valid valid.h5 --steps 4000 --eval-every 5 -o m.h5 ";
-  CHECK(contains(corpus.must(again + "--patience 2").err, "m.h5: is finished"));
+  CHECK(contains(corpus.must(again + "--patience 2").err, "m.h5: already trained by this command"));
   const double stopped = corpus.step_of("m.h5");
   corpus.must(again + "--patience 2 --restart --keep 1");
   CHECK(corpus.step_of("m.h5") == stopped);

@@ -60,10 +60,9 @@ std::optional<std::string> LabelWatch::warning(const InputText& text) const {
 }
 
 std::optional<std::string> LabelWatch::raw_warning(const InputText& text) {
-  if (is_object(text.text)) return text.where() + ": looks like JSON, and --raw tags all of it as a text";
+  if (is_object(text.text)) return text.where() + ": looks like JSON; --raw treats it as text";
   if (std::ranges::count(text.text, '\t') < 2) return std::nullopt;
-  return text.where() +
-         ": looks like a word of a table, and --raw tags all of it as a text; without it each line is a word";
+  return text.where() + ": looks like a CoNLL row; --raw treats it as text, and without --raw each line is a word";
 }
 
 std::optional<std::string> LabelWatch::of_line(const InputText& text) const {

@@ -268,7 +268,7 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
   auto objective = std::make_unique<training::TaskObjective>(model, std::move(examples), config, std::move(weights),
                                                              judge_model, better());
   check<UsageError>(settings.auxiliary_weight == 0 || model.body().as<models::ReplacementDetector>() == nullptr,
-                    "--auxiliary-weight: of this model a generator predicts tokens, not what is fine-tuned; leave it "
+                    "--auxiliary-weight: ELECTRA's discriminator, which is fine-tuned, predicts no tokens; leave it "
                     "out, or train it on the texts first with --task lm");
   if (settings.auxiliary_weight > 0) {
     objective->predict_text({settings.auxiliary_weight, vocabulary_to_mask(model.body())});
@@ -345,8 +345,7 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   if (!bag) {
     const bool is_large = answer_of(tuning_.task) != models::Answer::span && !stop();
     if (is_large) {
-      notes.emplace_back(
-          "the data are too large to train a bag of words beside, to compare with; finetune --arch bag does");
+      notes.emplace_back("skipped the bag-of-words baseline: too much data; finetune --arch bag trains one");
     }
     return notes;
   }

@@ -94,8 +94,8 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side);
 // The key of each example: of its text or texts, its words, the context of its question, without white space at their
 // ends, or of its graph, without labels. Copies have the same.
 std::vector<data::Unit> units_of(const TaskData& data);
-// Those keys as a model keeps them (models::TaskConfig::text_keys): the least ones as numbers without a sign, all of
-// them where they are fewer than most_text_keys.
+// Those keys as a model keeps them (models::TaskConfig::text_keys): the most_text_keys smallest ones (unsigned), or all
+// if there are fewer.
 inline constexpr std::size_t most_text_keys = 65536;
 std::vector<Index> text_keys_of(const TaskData& data);
 

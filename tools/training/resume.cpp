@@ -121,8 +121,8 @@ int settle_finished(const std::string& output, const RunStart& start, const cli:
   // For make, with the system's time of files, which is up to a tick older than the clock's: with the clock's, what
   // make writes next could be older. Fails if the user does not own the file, which is no matter.
   (void)::utimensat(AT_FDCWD, output.c_str(), nullptr, 0);
-  arguments.say(concatenate(output, ": is finished: this command made it, in ",
-                            counted(progress_of(*start.file).step, "step", "steps"), "; --restart trains it again"));
+  arguments.say(concatenate(output, ": already trained by this command (",
+                            counted(progress_of(*start.file).step, "step", "steps"), "); --restart trains it again"));
   return 0;
 }
 
