@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Phrases that readers stumble over, in what users and contributors read: help, man pages, messages, Markdown, examples,
-# and the comments of libcore, formats and tools.
+# and the comments of libcore, formats and tools; and links between pages that lead nowhere.
 #
 #   language_test.sh ROOT [PROGRAM...]   prints each one as file:line: text, with what to write; fails if there is one.
 #                                        PROGRAM --help is checked too
-#   language_test.sh --self-test         plants each phrase, and sentences that are fine, and fails if one is misjudged
+#   language_test.sh --self-test         plants each phrase, broken links, and sentences and links that are fine, and fails
+#                                        if one is misjudged
 set -euo pipefail
 
 # PATTERN (extended, any case) TAB what to write TAB a sentence that has it.
@@ -75,6 +76,40 @@ comments() {
   awk '{ at = match($0, /(^|[^:"])\/\/ .*/) } at { print FILENAME ":" FNR ":" substr($0, RSTART) }' "$@"
 }
 
+# The anchors of a page's headings, as GitHub makes them.
+anchors() {
+  awk '/^ *```/ { fence = !fence } !fence && /^#+ /' "$1" | tr '[:upper:]' '[:lower:]' |
+    sed -E 's/^#+ +//; s/[^[:alnum:] _-]//g; s/ /-/g'
+}
+
+# check_links PAGE...: prints links to files and headings that are not there, "FILE:LINE: TARGET". Code has no links.
+check_links() {
+  local place target path
+  while IFS=$'\t' read -r place target; do
+    path=${target%%#*}
+    if [[ -n $path ]]; then path=$(dirname "${place%%:*}")/$path; else path=${place%%:*}; fi
+    if [[ ! -e $path ]]; then
+      echo "$place $target   [there is no such file]"
+    elif [[ $target == *'#'* ]] && ! grep -qxF -- "${target#*#}" < <(anchors "$path"); then
+      echo "$place $target   [there is no such heading]"
+    else
+      continue
+    fi
+    found=$((found + 1))
+  done < <(awk '
+    FNR == 1 { fence = 0 }
+    /^ *```/ { fence = !fence }
+    fence { next }
+    { gsub(/`[^`]*`/, "") }
+    {
+      while (match($0, /\]\([^() ]+\)/)) {
+        target = substr($0, RSTART + 2, RLENGTH - 3)
+        if (target !~ /^[a-z]+:/) print FILENAME ":" FNR ":\t" target
+        $0 = substr($0, RSTART + RLENGTH)
+      }
+    }' "$@")
+}
+
 check_tree() {
   local root=$1 program
   shift
@@ -83,6 +118,8 @@ check_tree() {
   mapfile -t pages < <(find README.md man libcore formats tools tests examples -type f \( -name '*.md' -o -name '*.scd' \) \
     ! -path '*/goldens/*' ! -path '*/node_modules/*' ! -name CHANGES.md | sort)  # which names what was renamed
   check < <(lines "${pages[@]}")
+  mapfile -t pages < <(find README.md man libcore formats tools tests examples -name '*.md' ! -path '*/node_modules/*' | sort)
+  check_links "${pages[@]}"
   mapfile -t pages < <({ find examples -type f ! -name '*.md'; find tools -name '*.js'; } | sort)
   check < <(lines "${pages[@]}")
   mapfile -t sources < <(find tools formats libcore -name '*.[ch]pp' -o -name '*.def' | grep -v unicode_table | sort)
@@ -122,6 +159,8 @@ END
   mkdir -p "$place"/{man,libcore,formats,tools,tests,examples}
   printf '# heddle\n' > "$place/README.md"
   printf 'all:\n' > "$place/examples/Makefile"
+  printf '[a](#heddle) [b](man/b.md) `[d](no.md)`\n```\n[e](no.md)\n```\n[f](https://a.b/c)\n' >> "$place/README.md"
+  printf '## `b`: how, C++\n[up](../README.md#heddle) [here](#b-how-c)\n' > "$place/man/b.md"
   printf '// prints it\nint tells;\nf("prints the loss");  // see // here\n' > "$place/tools/a.cpp"
   (found=0; check_tree "$place") || { echo "a tree without phrases fails"; failures=$((failures + 1)); }
   printf 'f("tells the loss");\n' > "$place/tools/a.cpp"
@@ -130,6 +169,14 @@ END
   printf 'int a;  // tells the loss\n' > "$place/tools/a.cpp"
   [[ $(found=0; check_tree "$place" || true) == "tools/a.cpp:1:"*"// tells the loss "* ]] ||
     { echo "a comment with a phrase passes"; failures=$((failures + 1)); }
+  local broken
+  printf 'int a;\n' > "$place/tools/a.cpp"
+  for broken in 'c.md:there is no such file' '../no/b.md#b:there is no such file' '#a:there is no such heading' \
+    '../README.md#b:there is no such heading'; do
+    printf 'one\n[x](b.md), [y](%s)\n' "${broken%%:*}" > "$place/man/links.md"
+    [[ $(found=0; check_tree "$place" || echo fails) == "man/links.md:2: ${broken%%:*}   [${broken#*:}]"$'\n'fails ]] ||
+      { echo "a broken link passes: ${broken%%:*}"; failures=$((failures + 1)); }
+  done
   [[ $failures -eq 0 ]]
 }
 

@@ -9,7 +9,7 @@ namespace heddle::models {
 
 struct EncoderConfig : TransformerConfig, ValueEmbeddingConfig {
   static constexpr const char* kind_name = "encoder";
-  // Of the shapes tried, the one that learned most in half an hour on one core (README.md has the results).
+  // The shape that learned most in half an hour on one core, of those tried (examples/encoder/README.md).
   EncoderConfig();
   // The layers of Devlin et al. 2019, "BERT", whose sizes remain to be set.
   static EncoderConfig bert();

@@ -24,7 +24,7 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 export PATH=$tools:$PATH OMP_NUM_THREADS=2
 
-cp "$here/../../README.md" text.txt
+cat "$here"/../../README.md "$here"/../../*/README.md >text.txt
 for i in {1..400}; do
   letters=$(printf '%s ' "$(tr 0-9 a-j <<<"$i" | sed 's/./& /g')" | sed 's/ *$//')
   printf '%s\t%s\n' "$letters" "$(rev <<<"$letters")"

@@ -51,7 +51,7 @@ TEST_CASE("kinds: every update rule, schedule and objective is what its text say
                                  "respond", "denoise", "optimizer"});
 }
 
-TEST_CASE("kinds: the defaults are those that README and man pages name") {
+TEST_CASE("kinds: the defaults are those that man pages name") {
   for (const char* const text : {"adamw:beta1=0.9,beta2=0.98,epsilon=1e-8,weight-decay=0.1",
                                  "coupled:beta1=0.9,beta2=0.98,weight-decay=0.1", "adam:beta2=0.98,weight-decay=0",
                                  "adagrad:epsilon=1e-8", "adadelta:rho=0.95,epsilon=1e-6", "sgd:momentum=0.9"}) {
