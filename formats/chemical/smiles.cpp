@@ -199,7 +199,8 @@ std::unique_ptr<RWMol> parsed(const std::string& smiles) {
   const CapturedLog log;
   std::string problem;
   try {
-    // Of itself SmilesToMol() looks for atoms that could be stereocentres, which takes the cube of their number.
+    // Without these settings SmilesToMol() looks for atoms that could be stereocentres, which takes the cube of their
+    // number.
     RDKit::SmilesParserParams as_written;
     as_written.sanitize = as_written.removeHs = false;
     std::unique_ptr<RWMol> molecule(RDKit::SmilesToMol(smiles, as_written));

@@ -58,7 +58,7 @@ bool mark_in_use(const Descriptor& open, const std::string& path);
 // Removes from a folder the temporary files and directories of these targets, given by their names in the folder, whose
 // writers have ended: those that were marked and are no longer in use. Errors are ignored.
 void remove_abandoned(const std::string& folder, const std::function<bool(std::string_view target)>& is_target);
-// Those of one target.
+// Removes the abandoned files of one target.
 void remove_abandoned(const std::string& target);
 
 // While one exists, a temporary file or directory may be there that is not registered yet. A signal that ends the

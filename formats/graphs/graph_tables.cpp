@@ -332,7 +332,7 @@ class TablesReader {
     }
   }
 
-  // Of a table without features.
+  // Notes the other columns of a table without features.
   void note_others(const Rows& rows, const std::vector<std::string>& own, const TableLabels& labels) const {
     const std::vector<std::string>& names = rows.table().columns();
     for (Index i = 0; i < static_cast<Index>(names.size()); ++i) {

@@ -129,7 +129,7 @@ Datatype read_datatype(Bytes message, const std::string& where) {
 
 namespace {
 
-// Of chunks of whole rows, with an index that can grow in their number. The last dimension of a chunk is the element.
+// Chunks of whole rows, with an index that can grow in their number. The last dimension of a chunk is the element.
 StoragePlace read_chunked(Cursor cursor, const Datatype& element) {
   const std::string& where = cursor.where();
   constexpr unsigned extensible_array = 4, filtered_single_chunk = 2;

@@ -8,9 +8,9 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-// Of the header's flags.
+// Bits of the header's flags.
 constexpr unsigned width_of_size = 3, tracks_order = 4, has_phase_change = 16, has_times = 32;
-// Of a message's flags.
+// Bits of a message's flags.
 constexpr unsigned is_shared = 2, fails_if_unknown = 8 | 128;
 
 bool is_known(unsigned type) {

@@ -75,7 +75,7 @@ class GroupSource : public ObjectSource {
  public:
   using ObjectSource::ObjectSource;
 
-  // Of its parts, in the order in which they were made.
+  // The names of its parts, in the order in which they were made.
   virtual std::vector<std::string> names() const = 0;
   virtual bool has(const std::string& name) const = 0;
   // Throws DataError for what is neither a group nor a data set as heddle writes them.

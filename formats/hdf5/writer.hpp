@@ -88,7 +88,7 @@ class OutputGroup : public OutputObject {
 // Whether compressed data sets can be written.
 bool can_compress();
 
-// Of the library: "1.10.8".
+// The library's version: "1.10.8".
 std::string library_version();
 
 class Writer {

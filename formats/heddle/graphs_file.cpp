@@ -115,7 +115,7 @@ struct GraphsFile::Columns {
     check<DataError>(sources || all_edges == 0, root.where(), ": lacks the sources of its edges. The file is damaged");
   }
 
-  // Of all graphs.
+  // The number of items of all graphs.
   Index items(data::GraphLevel level, Index graphs, Index all_nodes, Index all_edges) const {
     switch (level) {
       case data::GraphLevel::graph:

@@ -107,7 +107,7 @@ class FeatureWriter {
  private:
   using Categories = std::variant<FilledColumn<std::int8_t>, FilledColumn<std::uint16_t>, FilledColumn<std::uint32_t>>;
 
-  // Of the smallest dtype for all kinds.
+  // Uses the smallest dtype for all kinds.
   static Categories make_categories(const hdf5::OutputGroup& root, const std::string& group,
                                     const data::FeatureColumns& columns) {
     std::size_t most = 0;

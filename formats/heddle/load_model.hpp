@@ -25,7 +25,7 @@ struct LoadedModel {
 // Throws DataError for a tokenizer with more pieces than the model, of the same file, has embeddings for.
 void check_fits(const text::Tokenizer& tokenizer, const models::ModelConfig& config, const std::string& path);
 
-// Of the sources of a sequence-to-sequence model, where it is another one. Throws DataError as check_fits().
+// The tokenizer of a sequence-to-sequence model's sources, where it is another one. Throws DataError as check_fits().
 std::optional<text::Tokenizer> load_source_tokenizer(const ModelFile& file, const models::Model& model);
 
 // A model for inference: its weights are views of the mapped file, with the dtypes of the file. Nothing is read until

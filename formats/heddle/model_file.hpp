@@ -32,7 +32,7 @@ class ModelWriter {
     save_fields(file_.root().create_group(name), fields);
   }
   void tokenizer(const text::TokenizerModel& model) { write_tokenizer(file_.root(), model); }
-  // Of the sources of a sequence-to-sequence model, where it is another one.
+  // The tokenizer of a sequence-to-sequence model's sources, where it is another one.
   void source_tokenizer(const text::TokenizerModel& model) {
     write_tokenizer(file_.root().create_group("source"), model);
   }

@@ -105,7 +105,7 @@ struct ProvenanceTable {
   }
 };
 
-// Of many steps, command lines that would make the column too large have their middle left out.
+// If there are many steps, command lines that make the column too large lose their middle.
 ProvenanceTable to_table(const Provenance& provenance);
 // Throws DataError where the columns do not fit together; `where` says for the message what was read.
 Provenance from_table(const ProvenanceTable& table, const std::string& where);

@@ -35,7 +35,7 @@ struct LoadedTask {
   std::optional<text::Tokenizer> tokenizer{};         // none where the model reads graphs
   std::optional<text::Tokenizer> source_tokenizer{};  // of the sources, where it is another one
 
-  // Of the texts whose vectors the task's head reads. Precondition: the model reads tokens.
+  // The tokenizer of the texts whose vectors the task's head reads. Precondition: the model reads tokens.
   const text::Tokenizer& of_sources() const { return source_tokenizer ? *source_tokenizer : tokenizer.value(); }
 };
 

@@ -36,7 +36,7 @@ struct TensorSource {
   std::function<Tensor()> get;
 };
 
-// Of tensors that are there.
+// Sources of tensors in memory.
 std::vector<TensorSource> sources_of(std::span<const NamedTensor> tensors);
 
 // Writes straight from the tensors' memory. Their elements follow one another in the order given, those of 64 bytes and

@@ -8,7 +8,7 @@ namespace {
 
 TensorNames marian_tensor_names() {
   TensorNames names = bart_tensors();
-  // Of models whose source and target have embeddings of their own.
+  // In models whose source and target have embeddings of their own:
   const std::string source = names.prefix + "encoder.embed_tokens.weight",
                     target = names.prefix + "decoder.embed_tokens.weight";
   names.rules.push_back({source, {"encoder/embedding/token/weight"}});

@@ -39,13 +39,13 @@ namespace tokenizer_json {
 //   pre-tokenisers: bert, metaspace, byte-level, and Cuts' names
 struct TextSteps {
   std::vector<std::string> normalisers, pretokenisers;
-  // Of bert.
+  // Settings of bert.
   bool cleans = true, spaces_chinese = true, lowercase = false, strip_accents = false;
   std::string charsmap;
 };
 // The steps of Normaliser that BertNormalizer stands for.
 std::vector<std::string> bert_normalisers(const TextSteps& steps);
-// Those of Cuts that BertPreTokenizer stands for.
+// The Cuts that BertPreTokenizer stands for.
 inline std::vector<std::string> bert_cuts() {
   return {"white-space", "punctuation-marks"};
 }

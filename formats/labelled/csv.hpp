@@ -12,7 +12,7 @@
 
 namespace heddle::formats {
 
-// Of a table whose first row names the columns.
+// The format of a table whose first row names the columns.
 const TableFormat& csv_format(std::string_view content);
 
 // What separates the fields: a semicolon if the header has one and no comma.

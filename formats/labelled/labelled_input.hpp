@@ -33,7 +33,7 @@ struct heddle::Names<heddle::formats::LabelledFormat> {
 
 namespace heddle::formats {
 
-// Of file names: " .tsv .csv …".
+// The endings of file names: " .tsv .csv …".
 inline constexpr const char* labelled_endings =
 #define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) " " ending
 #include "formats/labelled/formats.def"

@@ -11,7 +11,8 @@ namespace heddle::analysis {
 
 namespace {
 
-// Of all pairs, [nodes, nodes]; parts that are not connected are a little further apart than any two nodes of one part.
+// Distances of all pairs, [nodes, nodes]; parts that are not connected are a little further apart than any two nodes of
+// one part.
 std::vector<double> distances_of(const data::Graph& graph) {
   data::Graph both_ways;
   both_ways.nodes = graph.nodes;

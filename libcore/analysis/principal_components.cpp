@@ -76,7 +76,7 @@ Matrix multiplied(const Matrix& directions, const Matrix& rows) {
   return result;
 }
 
-// Of a small symmetric matrix, by Jacobi's rotations: rows of `vectors` are eigenvectors, the largest value first.
+// The eigenvectors of a small symmetric matrix, by Jacobi's rotations: rows of `vectors`, the largest value first.
 struct Eigen {
   Vector values;
   Matrix vectors;

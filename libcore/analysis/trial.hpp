@@ -33,7 +33,7 @@ class Trial {
 
   models::Model& model() const { return *model_; }
   training::Trainer& trainer() { return *trainer_; }
-  // Of one step.
+  // The counts of one step.
   training::Counts counts() const;
 
  private:

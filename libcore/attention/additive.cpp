@@ -98,7 +98,7 @@ class OutsideAttention : public AdditiveAttention {
       : AdditiveAttention(shape, activation), a_(std::move(a)), b_(std::move(b)) {}
 
  private:
-  // Those of vectors of width 1.
+  // Scores of vectors of width 1.
   Variable scores(const AttentionCall& call) const override {
     const auto product = [](const Variable& x, const Variable& vectors) {
       const auto columns = [](const Tensor& t) { return t.reshaped({t.shape()[0], t.shape()[1], 1}); };

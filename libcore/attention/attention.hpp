@@ -63,7 +63,7 @@ struct AttentionSupport {
   }
 };
 
-// Of a variant whose weights are random estimates of another's.
+// A variant whose weights are random estimates of another's.
 struct AttentionEstimate {
   std::string of;       // the other variant
   std::string setting;  // a whole number; the larger it is, the smaller the error

@@ -54,7 +54,7 @@ Variable picked(const Variable& x, const std::vector<Index>& rows) {
   return ops::concatenate(parts, 0);
 }
 
-// Of the edges of a graph.
+// Scores along the edges of a graph.
 Variable product_scores(const AttentionCall& call, const Variable& query, const Variable& key, Real scale) {
   const Variable scores = ops::edge_products(heads_of_nodes(query), heads_of_nodes(key), call.edges, scale);
   return call.edge_terms.empty() ? scores : ops::add(scores, call.edge_terms);

@@ -23,7 +23,7 @@ class KeyValueCache : public AttentionState {
 
   // steady_length(), within what is there.
   Index length_for(Index time) const;
-  // Of the first `time` positions that all places hold.
+  // The first `time` positions, which all places hold.
   Variable keys(Index time) const { return Variable(keys_.narrowed(2, 0, time)); }
   Variable values(Index time) const { return Variable(values_.narrowed(2, 0, time)); }
   const std::vector<Index>& places() const { return places_; }

@@ -87,7 +87,7 @@ class PerformerAttention : public Attention {
     return ops::linear_attention(call.query, call.key, call.value, vectors_.of(call.pass), options_of(call));
   }
 
-  // Of one size for any number of positions, and in Reals, since rounding errors of a sum would add up.
+  // The state has one size for any number of positions, and holds Reals, since rounding errors of a sum add up.
   std::unique_ptr<AttentionState> start(Index batch, Index, DType) const override {
     return std::make_unique<PerformerState>(batch, shape_, ops::feature_count(features_.kernel, count_));
   }

@@ -25,10 +25,10 @@ struct Initializer {
   static Initializer normal(double stddev) { return {Kind::normal, stddev}; }
   static Initializer uniform(double half_width) { return {Kind::uniform, half_width}; }
   static Initializer constant(double value) { return {Kind::constant, value}; }
-  // Of square matrices [..., n, n].
+  // For square matrices [..., n, n].
   static Initializer identity() { return {Kind::identity, 1}; }
-  // Of matrices: orthonormal columns, or rows where there are fewer rows than columns. Source: Saxe et al. 2014, "Exact
-  // solutions to the nonlinear dynamics of learning in deep linear neural networks".
+  // For matrices: orthonormal columns, or rows where there are fewer rows than columns. Source: Saxe et al. 2014,
+  // "Exact solutions to the nonlinear dynamics of learning in deep linear neural networks".
   static Initializer orthogonal() { return {Kind::orthogonal, 1}; }
   // The gates of a recurrent cell are parts of one matrix.
   static Initializer in_parts(std::vector<Initializer> parts) { return {Kind::constant, 0, std::move(parts)}; }
@@ -142,7 +142,7 @@ class Scope {
   const std::string& path() const { return path_; }
   Scope operator/(std::string_view name) const { return {*parameters_, inside(name)}; }
   Scope operator/(Index number) const { return *this / std::to_string(number); }
-  // Of the source; null where it has none of the type.
+  // The source's settings; null where it has none of the type.
   template <class Settings>
   const Settings* settings() const {
     return parameters_->source_.template settings<Settings>();

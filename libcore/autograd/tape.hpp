@@ -71,7 +71,7 @@ class Gradient {
   const Shape shape_;
   const Lifetime lifetime_;
   const DType dtype_;
-  // Of a persistent matrix to which only rows were added so far.
+  // The gradient of a persistent matrix to which only rows were added so far.
   struct Rows {
     std::vector<char> has;      // by row
     std::vector<Index> listed;  // those that it has
@@ -139,7 +139,7 @@ class Recording {
   // the last one first. Views of a leaf count as the leaf.
   using Complete = std::function<void(std::size_t leaf)>;
   void watch_leaves(const std::vector<const Gradient*>& leaves, Complete complete);
-  // Of the operation that was appended last.
+  // Notes the uses by the operation that was appended last.
   void note_uses(std::span<const Variable> inputs) {
     if (!unused_.empty()) find_first_uses(inputs);
   }

@@ -20,7 +20,7 @@ void add_product(const double* w, Index rows, Index columns, const double* x, do
     for (Index c = 0; c < columns; ++c) y[r] += w[r * columns + c] * x[c];
   }
 }
-// Of the same: dW += dy x^T, dx += W^T dy.
+// The gradients of the same product: dW += dy x^T, dx += W^T dy.
 void add_product_gradients(const double* w, Index rows, Index columns, const double* x, const double* dy, double* dw,
                            double* dx) {
   for (Index r = 0; r < rows; ++r) {
@@ -157,7 +157,7 @@ class Encoder : public TableNetwork {
     }
   }
 
-  // Of hidden layer and attention of token i, down to its query and to all keys and values.
+  // The gradients of hidden layer and attention of token i, down to its query and to all keys and values.
   void add_gradients_above(Index i, const std::vector<double>& dz, const EncoderTensors<const double>& of,
                            const EncoderTensors<double>& to, Values& s) const {
     const Index d = width_;

@@ -38,7 +38,7 @@ std::vector<Group> groups_of(std::span<const Unit> units) {
   return groups;
 }
 
-// Of a document of the source.
+// The key of a document of the source.
 std::uint64_t key_of_tokens(const TokenSource& source, Index begin, Index end) {
   constexpr Index at_once = Index{1} << 16;
   ContentKey key;

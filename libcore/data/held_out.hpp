@@ -30,7 +30,7 @@ class ContentKey {
   std::uint64_t value_ = 0x9E3779B97F4A7C15ull;
 };
 
-// Of what a graph is: of its fragments where these are known, else of its edges and features in their order.
+// A key of the graph itself: of its fragments where these are known, else of its edges and features in their order.
 std::uint64_t key_of(const GraphRecord& record);
 
 // An example, a document, …: its key, its class, or 0 where there are none, and how much it counts for.
@@ -51,8 +51,8 @@ using TokenRanges = std::vector<std::pair<Index, Index>>;
 struct HeldOutTokens {
   TokenRanges train, valid;  // neither is empty
 };
-// Of the source's documents, where these can be split so that both sides have tokens; else the last tokens are held
-// out. Reads all of the source. Throws DataError where there are too few tokens.
+// Holds out documents of the source, where these can be split so that both sides have tokens; else the last tokens.
+// Reads all of the source. Throws DataError where there are too few tokens.
 HeldOutTokens hold_out_tokens(const TokenSource& source, Fraction fraction);
 
 // Ranges of a source, one after the other. The source must stay. Precondition: there is one at least.
@@ -66,7 +66,7 @@ class TokensOfRanges : public TokenSource {
   std::string name() const override { return source_.name(); }
   std::string name_at(Index offset) const override { return source_.name_at(place(offset)); }
   Index document_at(Index offset) const override { return source_.document_at(place(offset)); }
-  // Of the parts of documents that are in the ranges.
+  // The lengths of the parts of documents that are in the ranges.
   std::vector<Index> document_lengths() const override;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 // Beyond the numbers that choosing takes, as many as a sequence has tokens.
 constexpr std::uint64_t replacement_draws = std::uint64_t{1} << 32, order_draws = std::uint64_t{1} << 33;
 
-// Of a vocabulary without texts.
+// Special tokens of a vocabulary without texts.
 constexpr Index usual_special_tokens = 4;
 
 // Runs of positions that are chosen together: words, or single tokens. Special tokens are in none.

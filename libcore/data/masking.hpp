@@ -59,7 +59,7 @@ struct MaskingOptions {
   }
 };
 
-// Of the objective that predicts tokens in a random order (XLNet).
+// Options of the objective that predicts tokens in a random order (XLNet).
 struct PermutationOptions {
   Index partial_prediction = 6;
 

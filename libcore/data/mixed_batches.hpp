@@ -31,7 +31,7 @@ class MixedWindows {
   Index windows_per_epoch() const { return windows_.windows_per_epoch(); }
   Index offset_of(Index sample) const { return windows_.offset_of(sample); }
   const TokenSource& source() const { return windows_.source(); }
-  // Of the step that sample `first` belongs to.
+  // The number of causal samples in the step that sample `first` belongs to.
   Index causal_of_step(Index first) const;
 
   struct Batch {

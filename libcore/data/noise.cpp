@@ -60,7 +60,7 @@ std::vector<Index> random_parts(Index whole, Index parts, const RandomStream& st
   return lengths;
 }
 
-// Of each token of a text of two or more, whether it is noise.
+// For each token of a text of two or more, whether it is noise.
 std::vector<bool> noise_of(Index length, const NoiseOptions& options, const RandomStream& stream) {
   const SpanCounts counts = span_counts(length, options);
   const std::vector<Index> noise = random_parts(counts.noise, counts.spans, stream, noise_cuts);

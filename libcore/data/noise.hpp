@@ -73,7 +73,7 @@ struct NoiseVocabulary : WordVocabulary {
   std::vector<TokenId> sentinels;  // in the order of their numbers
   std::optional<TokenId> mask;
   bool ends_documents;  // whether a token of its own ends each document
-  // Of every token: whether it ends a sentence (with . ! or ?, perhaps followed by closing quotation marks, brackets
+  // For every token: whether it ends a sentence (with . ! or ?, perhaps followed by closing quotation marks, brackets
   // and white space), and whether it consists of the latter alone.
   std::vector<bool> ends_sentence, closes;
 
@@ -88,7 +88,7 @@ struct NoiseVocabulary : WordVocabulary {
 struct SpanCounts {
   Index noise, spans;
 };
-// Of n >= 2 tokens: noise = round(density n), from 1 to n - 1; spans = round(noise / mean length), at least 1 and at
+// In n >= 2 tokens: noise = round(density n), from 1 to n - 1; spans = round(noise / mean length), at least 1 and at
 // most noise and n - noise.
 SpanCounts span_counts(Index tokens, const NoiseOptions& options);
 

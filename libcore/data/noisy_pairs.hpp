@@ -31,7 +31,7 @@ class NoisyPairs : public PairSource {
   // At most.
   Index source_length(Index pair) const override;
   Index target_length(Index pair) const override;
-  // Of the first epoch.
+  // The pair in the first epoch.
   std::vector<TokenId> source(Index pair) const override { return in_epoch(pair, 0).source; }
   std::vector<TokenId> target(Index pair) const override { return in_epoch(pair, 0).target; }
   TokenPair in_epoch(Index pair, Index epoch) const override;

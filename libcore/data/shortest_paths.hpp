@@ -8,7 +8,7 @@
 
 namespace heddle::data {
 
-// Of the pairs that all_pairs() lists: from the second node of a pair along edges to the first.
+// The paths of the pairs that all_pairs() lists: from the second node of a pair along edges to the first.
 struct ShortestPaths {
   static constexpr std::int32_t unreachable = -1;
 
@@ -23,7 +23,7 @@ struct ShortestPaths {
 
 enum class PathEdges { no, yes };
 
-// Of graphs of which each has the nodes from starts[g] to starts[g + 1]. Without path edges only the distances.
+// Graph g has the nodes from starts[g] to starts[g + 1]. Without path edges only the distances.
 // Precondition: no edge leads from one graph to another.
 // Cost: for each node the edges of its graph, and for each pair the edges on its shortest paths.
 ShortestPaths shortest_paths(const EdgeRows& edges, const std::vector<Index>& starts, PathEdges with);

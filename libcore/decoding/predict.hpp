@@ -13,8 +13,8 @@
 
 namespace heddle::decoding {
 
-// Of one sequence: logits [rows, classes] in row-major order, a row for the sequence or for each of its words; for
-// spans the scores of its positions as first and as last one.
+// The output for one sequence: logits [rows, classes] in row-major order, a row for the sequence or for each of its
+// words; for spans the scores of its positions as first and as last one.
 struct TaskOutput {
   std::vector<Real> logits;
   std::vector<Real> start, end;

@@ -31,7 +31,7 @@ struct Scorer {
 template <class Result>
 using Reader = std::function<std::vector<Result>(const Tensor& logits, const Tokens& targets)>;
 
-// Of targets[i] after the hidden state rows[i].
+// Reads targets[i] after the hidden state rows[i].
 template <class Result>
 std::vector<Result> read_targets(const heads::TokenHead& head, const Variable& hidden, const std::vector<Index>& rows,
                                  const Tokens& targets, const Reader<Result>& read) {

@@ -18,7 +18,7 @@ enum class EdgeEnds { alike, apart };
 class EdgeVectors {
  public:
   EdgeVectors(const Scope& scope, Index width, Index edge_width, EdgeEnds ends);
-  // Of these edges: nodes [nodes, width], features [all edges, edge_width] or empty -> [count, width], Real.
+  // Vectors of these edges: nodes [nodes, width], features [all edges, edge_width] or empty -> [count, width], Real.
   Variable operator()(const Variable& nodes, const Variable& features, const std::shared_ptr<const EdgeRows>& edges,
                       const std::vector<Index>& chosen) const;
 

@@ -18,7 +18,7 @@ class MaskedNodes {
 
   // m in the place of some of the rows: [nodes, width] -> the same, Real.
   Variable hide(const Variable& features, const std::vector<Index>& rows) const;
-  // Of rows of nodes: [rows, width] -> [rows, kinds of the column], Real.
+  // Logits of rows of nodes: [rows, width] -> [rows, kinds of the column], Real.
   Variable logits(const Variable& nodes, std::size_t column) const;
 
  private:

@@ -15,7 +15,7 @@ namespace heddle::heads {
 class PairVectors {
  public:
   PairVectors(const Scope& scope, Index width, EdgeEnds ends);
-  // Of pairs by the rows of their nodes, two lists of one length: nodes [nodes, width] -> [pairs, width], Real.
+  // Vectors of pairs by the rows of their nodes, two lists of one length: nodes [nodes, width] -> [pairs, width], Real.
   Variable operator()(const Variable& nodes, const std::vector<Index>& targets,
                       const std::vector<Index>& sources) const;
 

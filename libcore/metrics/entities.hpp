@@ -42,7 +42,7 @@ using EntityMatches = std::map<std::string, Matches>;
 void add_entities(std::span<const std::string> gold, std::span<const std::string> predicted, EntityMatches& matches,
                   Mark mark = Mark::first);
 
-// Of all types together.
+// The matches of all types together.
 Matches total(const EntityMatches& matches);
 
 struct EntityReport {

@@ -6,15 +6,15 @@
 
 namespace heddle::metrics {
 
-// Of a probability, from `hits` of `examples`: it is 0.025 likely that so few, or so many, are hits where it lies
-// beyond an end. Throws DataError for hits outside 0 to examples, and where there is no example.
+// The interval of a probability, from `hits` of `examples`: beyond an end, so few (or so many) hits have a probability
+// below 0.025. Throws DataError for hits outside 0 to examples, and where there is no example.
 // Source: Clopper and Pearson 1934.
 Interval proportion_interval(Index hits, Index examples);
 
-// Of the difference between two predictors' fractions of right answers to the same examples, of which the first alone
-// answers `gained` and the second alone `lost`: that of gained / (gained + lost), with as many examples on which they
-// differ as there are. It begins above 0 where McNemar's exact test rejects that both are equally good; if they differ
-// on none, it ends at what the examples do not exclude. Throws DataError as above.
+// The interval of the difference between two predictors' fractions of right answers to the same examples, of which the
+// first alone answers `gained` and the second alone `lost`: that of gained / (gained + lost), with as many examples on
+// which they differ as there are. It begins above 0 where McNemar's exact test rejects that both are equally good; if
+// they differ on none, it ends at what the examples do not exclude. Throws DataError as above.
 // Source: McNemar 1947.
 Interval difference_interval(Index gained, Index lost, Index examples);
 

@@ -73,7 +73,7 @@ std::vector<std::string> sorted_words(const std::string& normal) {
   return words;
 }
 
-// Of normal answers.
+// Both answers are normalised.
 double token_f1(const std::string& one, const std::string& other) {
   if (one.empty() || other.empty()) return one == other ? 1 : 0;
   const std::vector<std::string> a = sorted_words(one), b = sorted_words(other);

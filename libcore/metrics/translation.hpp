@@ -36,7 +36,7 @@ std::string tokenize_13a(std::string_view line);
 // 13a takes such a line for one word.
 bool is_unspaced(std::string_view line);
 
-// Of a line or, added, of many.
+// The counts of a line or, added, of many.
 struct BleuCounts {
   static constexpr std::size_t order = 4;
   Index hypothesis_words = 0, reference_words = 0;
@@ -60,7 +60,7 @@ struct TranslationCounts {
   TranslationCounts& operator+=(const TranslationCounts& other);
 };
 
-// Of one line, without its line end. Throws DataError where there is no reference.
+// The counts of one line, without its line end. Throws DataError where there is no reference.
 TranslationCounts count_translation(std::string_view hypothesis, std::span<const std::string> references);
 
 double bleu(const BleuCounts& counts);                // from 0 to 100

@@ -42,8 +42,8 @@ using Vector = std::vector<double>;
 // set is empty.
 double association(const Vector& word, std::span<const Vector> a, std::span<const Vector> b);
 
-// Of the s of the words of x and of y; the effect is 0 where all are equal. Throws DataError for fewer than two words
-// in a set, UsageError for fewer than 1 permutation.  Cost: permutations * words.
+// Compares the s of the words of x and of y; the effect is 0 where all are equal. Throws DataError for fewer than two
+// words in a set, UsageError for fewer than 1 permutation.  Cost: permutations * words.
 Association weat(std::span<const double> x, std::span<const double> y, const Permutations& permutations);
 
 }  // namespace heddle::metrics

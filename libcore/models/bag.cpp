@@ -35,8 +35,8 @@ constexpr Index default_buckets = Index(1) << 18;
 // Most n-grams of a new text are in no example; in a row that an example's has, they would speak for its class.
 constexpr Index buckets_per_ngram = 8;
 constexpr Index least_buckets = 1024;
-// Of many classes, where that would make files of hundreds of megabytes, fewer rows do: with 77 and with 150 classes a
-// quarter of them has the same accuracy.
+// Many classes, where that makes files of hundreds of megabytes, get fewer rows: with 77 and with 150 classes a quarter
+// of them has the same accuracy.
 constexpr Index most_numbers = Index(1) << 23;
 
 // A hash on which the meaning of files depends (the finalizer of SplitMix64 over the ids).

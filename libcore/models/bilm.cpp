@@ -29,7 +29,7 @@ struct BilmConfig : TokenConfig, RecurrentInit {
   bool skip = true;
   bool tie_embeddings = true;
 
-  // Of a direction's output.
+  // The width of a direction's output.
   Index direction_width() const { return projection > 0 ? projection : width; }
 
   void spell_out() override {

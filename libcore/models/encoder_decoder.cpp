@@ -241,7 +241,7 @@ void EncoderDecoder::attention_maps(const Sequences& targets, const Take& take) 
                           {"decoder", AttentionMap::Text::own, take}, {.memories = remember(sources, {})});
 }
 
-// Of a target token and a source token together.
+// Counts a target token and a source token together.
 double EncoderDecoder::training_flops_per_token(Index time, double predicted) const {
   double multiplied = predicted * static_cast<double>(vocab_size() * width());
   for (const Parameter& parameter : parameters().all()) {

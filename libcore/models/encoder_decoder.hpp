@@ -54,7 +54,7 @@ class EncoderDecoder : public ModelOfTokens,
   std::unique_ptr<GeneratorState> start(const GenerationStart& start) const override;
   Tensor step(const TokenIds& ids, const std::vector<Index>& added, GeneratorState& state) const override;
 
-  // Of the encoder.
+  // The encoder's layers and width.
   Index layers() const override { return encoder_.layers(); }
   Index width() const override { return config_.width; }
   bool is_bidirectional() const override { return true; }

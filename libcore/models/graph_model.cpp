@@ -17,7 +17,7 @@ double stddev_of_feature(const data::FeatureColumns& columns) {
   return 1 / std::sqrt(static_cast<double>(columns.categories.size() + columns.numbers.size() + 1));
 }
 
-// Of each column, one more for unknown ones.
+// The number of kinds of each column, one more for unknown ones.
 std::vector<Index> kinds_of(const data::FeatureColumns& columns) {
   std::vector<Index> kinds;
   for (const data::CategoryColumn& column : columns.categories) {

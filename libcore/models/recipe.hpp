@@ -25,7 +25,7 @@ struct TrainingScale {
 struct ScalingLaw {
   double floor = 0, width = 0, width_power = 1, data = 0, data_power = 1, repeats = 15;
   double error = 0;  // by which losses of other texts and tokenizers differed, and then some, as a part of the loss
-  // Of next tokens in nats per byte of text, or of something that only ranks shapes.
+  // Whether losses are those of next tokens in nats per byte of text; else they only rank shapes.
   bool is_per_byte = false;
 
   double loss(const TrainingScale& of) const;

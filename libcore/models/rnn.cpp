@@ -181,7 +181,7 @@ Tensor Rnn::step(const TokenIds& ids, const std::vector<Index>& added, Generator
   return head_(last.front()).value();
 }
 
-// Of a target token and a source token together.
+// Counts a target token and a source token together.
 double Rnn::training_flops_per_token(Index time, double predicted) const {
   double multiplied = predicted * static_cast<double>(vocab_size() * config_.output_width());
   for (const Parameter& parameter : parameters().all()) {

@@ -54,7 +54,7 @@ struct RnnConfig : TokenConfig, SourceConfig, RecurrentInit {
   }
   // Luong's decoder attends with its new state, Bahdanau's with the one before.
   bool attends_after() const { return has_attention() && source_attention != "additive"; }
-  // That of the paper for "auto".
+  // The paper's for "auto".
   std::string readout_kind() const;
   Index output_width() const { return readout_width > 0 ? readout_width : embedding(); }
 

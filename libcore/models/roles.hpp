@@ -52,14 +52,14 @@ class NodeVectors {
   virtual Index width() const = 0;
   // The columns that graphs must have.
   virtual const data::GraphSchema& features() const = 0;
-  // Of the vectors of edges' features; 0: edges have none, or the model does not read them.
+  // The width of vectors of edges' features; 0: edges have none, or the model does not read them.
   virtual Index edge_width() const = 0;
   // [edges, edge_width], empty where that is 0. Precondition as for node_vectors().
   virtual Variable edge_vectors(const data::GraphBatch& graphs) const = 0;
   // [nodes, width]. Precondition: the graphs have these columns (data::check_graph).
   virtual Variable node_vectors(const data::GraphBatch& graphs, const Pass& pass = {},
                                 const Observer& observe = {}) const = 0;
-  // Of whole graphs, from those of their nodes: [nodes, width] -> [graphs, width].
+  // Vectors of whole graphs, from those of their nodes: [nodes, width] -> [graphs, width].
   virtual Variable graph_vectors(const Variable& nodes, const data::GraphBatch& graphs) const = 0;
   // Floating-point operations to train on one node, without those of edges and of pairs: 6 for each number of a matrix
   // that multiplies its vector.
@@ -73,8 +73,8 @@ class MaskedNodePredictor : public virtual NodeVectors {
 
   // Whether there is the head for it, without which the model reads no masked nodes either.
   virtual bool has_masked_head() const = 0;
-  // Of some rows of node_vectors(), for a column of the nodes' categories: [rows, width] -> [rows, kinds + 1], Real, 0
-  // for unknown kinds. Throws UsageError without has_masked_head().
+  // Logits of some rows of node_vectors(), for a column of the nodes' categories: [rows, width] -> [rows, kinds + 1],
+  // Real, 0 for unknown kinds. Throws UsageError without has_masked_head().
   virtual Variable kind_logits(const Variable& nodes, std::size_t column) const = 0;
 };
 
@@ -90,7 +90,7 @@ class EdgeAttentionMaps : public virtual NodeVectors {
  public:
   static constexpr std::string_view what = "attends along the edges of graphs";
 
-  // Of all layers, in order.
+  // The maps of all layers, in order.
   virtual std::vector<EdgeAttentionMap> edge_attention_maps(const data::GraphBatch& graphs) const = 0;
 };
 
@@ -259,8 +259,9 @@ class SequenceToSequence : public virtual TokenModel {
   // The token that targets begin with; none: the one that ends them.
   virtual std::optional<TokenId> start_token() const = 0;
 
-  // Of targets with their `sources`: [batch, time, width]; values at padding positions are undefined. Throws DataError
-  // for ids outside their tables and for sequences longer than the maximum, ShapeError without sources.
+  // Hidden states of targets with their `sources`: [batch, time, width]; values at padding positions are undefined.
+  // Throws DataError for ids outside their tables and for sequences longer than the maximum, ShapeError without
+  // sources.
   virtual Variable target_hidden(const Sequences& targets, const Pass& pass = {}) const = 0;
   virtual const heads::TokenHead& target_head() const = 0;
 };

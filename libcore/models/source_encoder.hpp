@@ -41,7 +41,7 @@ struct SourceEncoderKind {
 
 // All of them, in the order of source_encoders.def.
 const std::vector<SourceEncoderKind>& source_encoders();
-// That of "NAME[:KEY=VALUE,...]". Throws UsageError that lists them.
+// The kind in "NAME[:KEY=VALUE,...]". Throws UsageError that lists the kinds.
 const SourceEncoderKind& source_encoder_kind(const std::string& text);
 // Throws UsageError for an encoder that does not exist, and for settings and fields that it cannot have.
 void check_source_encoder(const RnnConfig& config);

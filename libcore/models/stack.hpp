@@ -15,7 +15,7 @@ namespace heddle::models {
 double projection_stddev(Index width);
 
 nn::NormOptions norm_options(const StackConfig& config);
-// Of a stack whose tokens see those before them alone, or all; their width is that of the stack unless it is given.
+// The embeddings of a stack whose tokens see those before them alone, or all; they have the stack's width by default.
 nn::InputEmbeddingsOptions embeddings_options(const TransformerConfig& config, bool causal, Index width = 0);
 // From a width of embeddings to that of the stack; none where they are equal (0: equal).
 std::optional<nn::Linear> embedding_projection(const Scope& embedding, const StackConfig& config, Index width);

@@ -26,17 +26,17 @@ class TaskModel {
 
   const Model& body() const { return *body_; }
   Model& body() { return *body_; }
-  // Of the body. Precondition: the task has a head of its own, and the body reads tokens.
+  // The body's vectors. Precondition: the task has a head of its own, and the body reads tokens.
   const ContextualVectors& vectors() const { return *vectors_; }
   // Whether the body reads graphs; it has a vector for each of their nodes.
   bool reads_graphs() const { return nodes_ != nullptr; }
-  // Of the body. Precondition: reads_graphs().
+  // The body's vectors. Precondition: reads_graphs().
   const NodeVectors& nodes() const { return *nodes_; }
   const TaskConfig& task() const { return task_; }
   Parameters& parameters() { return body_->parameters(); }
   const Parameters& parameters() const { return body_->parameters(); }
 
-  // Of a model that starts from counts: sets its weights, and the head's to hand on what the hidden states say, with
+  // For a model that starts from counts: sets its weights, and the head's so that it passes on the hidden states, with
   // the frequencies of the classes in its bias, so that the logits are those of naive Bayes times one factor. Returns
   // false, and does nothing, for other models and tasks. Precondition: labels of classes, or tags, -1 for none.
   bool start_from_counts(std::span<const data::TaskExample> examples);
@@ -45,7 +45,7 @@ class TaskModel {
   Variable sequence_logits(const Sequences& sequences, const Pass& pass = {}) const;
   // label: a row for each of these positions, counted through the batch (sequence * time + position), [count, classes]
   Variable token_logits(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
-  // Of graphs, a row for each, [graphs, classes]
+  // Logits of graphs, one row per graph, [graphs, classes]
   Variable graph_logits(const data::GraphBatch& graphs, const Pass& pass = {}) const;
   // label: a row for each of these nodes, edges, pairs or labels, of graphs, counted as if each graph had `longest`:
   // graph * longest + node
@@ -59,7 +59,7 @@ class TaskModel {
   Variable hidden(const Sequences& sequences, const Pass& pass) const;
   Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass) const;
   Variable pooled(const Sequences& sequences, const Pass& pass) const;
-  // Of nodes, edges or pairs, counted through the batch, [rows, width].
+  // Vectors of nodes, edges or pairs, counted through the batch, [rows, width].
   Variable part_vectors(const data::GraphBatch& graphs, const std::vector<Index>& rows, const Pass& pass) const;
 
   std::unique_ptr<Model> body_;

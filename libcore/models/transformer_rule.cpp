@@ -42,7 +42,7 @@ StackConfig stack_of(const TransformerRuleConfig& config) {
   return stack;
 }
 
-// Of a gradient: its two features and the change of the loss.
+// The features of a gradient: its own two and the change of the loss.
 constexpr Index features = 3;
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace heddle::nn {
 
-// Of all graphs of a batch.
+// The edges of all graphs of a batch.
 struct GraphEdges {
   std::shared_ptr<const EdgeRows> rows{};
   Variable features{};                                 // [edges, columns]; empty: they have none

@@ -9,7 +9,7 @@ namespace heddle::nn {
 
 enum class Bias { no, yes };
 
-// That of weights which multiply so many inputs, in modules that begin as the usual uniform weights within 1 /
+// The stddev of weights that multiply this many inputs, in modules that begin as the usual uniform weights within 1 /
 // sqrt(inputs) do.
 double stddev_by_inputs(Index inputs);
 

@@ -18,7 +18,7 @@ const HeadShape& checked(const HeadShape& shape) {
   return shape;
 }
 
-// Of an output without a matrix, which is added to the residual stream as it is.
+// Checks an output without a matrix, which is added to the residual stream as it is.
 void check_output(const AttentionOptions& options) {
   const Index width = options.shape.heads * options.shape.value_width;
   check<UsageError>(width == options.width, "without an output projection, ", options.shape.heads, " heads of width ",

@@ -2,7 +2,7 @@
 //
 //   a_t = W x_t + b,  u_t = U h_{t-1},  state_t = cell(a_t, u_t, state_{t-1}).
 //
-// Of a cell with a gate(), the last part of u_t is a product of g_t = gate(a_t, the other parts of u_t, h_{t-1})
+// In a cell with a gate(), the last part of u_t is a product of g_t = gate(a_t, the other parts of u_t, h_{t-1})
 // instead.
 //
 // A cell is a pair of kernels, forward and backward, on one row at one time; recurrent.hpp runs them over whole

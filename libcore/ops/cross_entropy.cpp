@@ -29,7 +29,7 @@ struct RowGradient {
   }
 };
 
-// Of all classes as if none were the target: q is the uniform part of the target's distribution.
+// The gradient for all classes as if none were the target: q is the uniform part of the target's distribution.
 template <class T>
 HEDDLE_INLINE void gradient_loop(const Real* logits, const RowGradient& row, T* gradient, Index count) {
   for (Index i = 0; i < count; ++i) store(gradient[i], row.at(logits[i], row.uniform));

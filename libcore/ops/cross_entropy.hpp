@@ -15,8 +15,8 @@ struct CrossEntropy {
   double divisor = 0;
   // A row counts as much as its target's weight says, in the default divisor too; empty means one for every class.
   std::vector<double> class_weights{};
-  // Of linear_cross_entropy: the logits are c tanh(z / c) for this c and z = hidden W^T + b; 0: z (Gemma Team 2024,
-  // "Gemma 2", section 2).
+  // linear_cross_entropy: the logits are c tanh(z / c) for this c and z = hidden W^T + b; 0: z (Gemma Team 2024, "Gemma
+  // 2", section 2).
   double cap = 0;
 };
 

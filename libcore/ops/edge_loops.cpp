@@ -63,7 +63,7 @@ HEDDLE_INLINE Real dot_of(const Real* x, const Real* y, Index given) {
   return sum;
 }
 
-// Of the edges into one node.
+// Dot products along the edges into one node.
 template <Index fixed>
 HEDDLE_INLINE void dots_of_node(const EdgesOfNodes& of, Index first, Index last, const NodeHeads& target,
                                 const NodeHeads& source, Index node, Real scale, bool add, Real* products) {

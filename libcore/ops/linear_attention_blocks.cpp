@@ -218,7 +218,7 @@ class HeadTask {
     }
   }
 
-  // Of the block's own keys, those that its query i sees.
+  // The number of the block's own keys that its query i sees.
   Index visible_in_block(Index b, Index i, const Mask::Range& keys) const {
     return std::clamp<Index>(problem_.visible(batch_, b * block + i) - keys.begin, 0, memory_.keys.rows);
   }

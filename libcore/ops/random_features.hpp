@@ -7,11 +7,11 @@
 
 namespace heddle {
 
-// Of e^(x . y), with vectors w_r from N(0, I), h = |x|^2 / 2 and m vectors:
+// Features that estimate e^(x . y), with vectors w_r from N(0, I), h = |x|^2 / 2 and m vectors:
 //   positive       e^(w_r . x - h) / sqrt(m)
 //   hyperbolic     [e^(w_r . x - h), e^(-w_r . x - h)] / sqrt(2 m)
 //   trigonometric  [cos(w_r . x) e^h, sin(w_r . x) e^h] / sqrt(m): estimates can be negative
-// and of another kernel:
+// and another kernel:
 //   relu           max(0, w_r . x) / sqrt(m)
 // Source: Choromanski et al. 2021, "Rethinking attention with Performers", lemma 1 and section 2.2; Rahimi and Recht
 // 2007 for trigonometric ones.

@@ -19,7 +19,7 @@ HEDDLE_KERNEL void add_run(const Real* from, Real* to, Index count) {
   for (Index i = 0; i < count; ++i) to[i] += from[i];
 }
 
-// Of a task that takes rows through all times: few, so that many threads have work, but more where each task reads
+// Rows that one task takes through all times: few, so that many threads have work, but more where each task reads
 // weights that do not fit its processor's cache.
 Index rows_per_task(const Tensor& weight) {
   return weight.size() <= 256 * 1024 ? 16 : 32;
@@ -274,7 +274,7 @@ class SequenceGradients {
   }
 
   void run_rows(Index begin, Index end) const;
-  // Of the kernels of a row in a step; gates: du.
+  // Arguments of the kernels of a row in a step; gates: du.
   CellBackward call(Index at, Real* state, Real* gates, const Real* gated = nullptr) const;
   void start_row(Index row, Index step, Real* state, Real* gates) const;
 

@@ -16,7 +16,7 @@ class GrowingTable {
  public:
   explicit GrowingTable(std::function<Table(Index positions)> make) : make_(std::move(make)) {}
 
-  // Of at least so many positions. Safe to call from several threads.
+  // A table of at least this many positions. Safe to call from several threads.
   Table with(Index positions) const {
     if (Simulation::active()) return make_(positions);  // nothing of a simulation may outlive it
     const std::lock_guard lock(mutex_);

@@ -74,7 +74,7 @@ class Positions {
   // end in padding beyond the limit.
   virtual Variable embed(const Variable& x, const std::vector<Index>& starts) const;
 
-  // Of one layer, whose own parameters are declared in the scope; null if the scheme does not act in attention.
+  // The scheme in one layer, whose own parameters are declared in the scope; null if it does not act in attention.
   virtual std::shared_ptr<const AttentionPositions> for_layer(const Scope& scope) const;
 };
 

@@ -17,7 +17,7 @@ struct Buckets {
   Index count, max_distance;
   bool causal;
 
-  // Of a key `offset` positions after its query.
+  // The bucket of a key `offset` positions after its query.
   Index of(Index offset) const {
     const Index side = causal ? count : count / 2, exact = side / 2;
     const Index first = causal || offset <= 0 ? 0 : side;

@@ -15,7 +15,7 @@ class Draws {
   Index below(Index bound) { return static_cast<Index>(stream_.below(next_++, static_cast<std::uint64_t>(bound))); }
   Index between(Index least, Index most) { return least + below(most - least + 1); }
   Index with_sign(Index value) { return below(2) == 0 ? value : -value; }
-  // Of 0 to n - 1, one at least.
+  // A subset of 0 to n - 1 with one element at least.
   std::vector<std::size_t> subset(std::size_t n) {
     std::vector<std::size_t> chosen;
     while (chosen.empty())

@@ -39,7 +39,7 @@ Interval increasing(Function function, const Interval& a) {
   return {rounded_function(function, a.low, MPFR_RNDD), rounded_function(function, a.high, MPFR_RNDU)};
 }
 
-// Of sine and cosine: with an extremum within, which a margin decides cautiously, the whole range.
+// Sine and cosine: with an extremum within, which a margin decides cautiously, the whole range.
 Interval periodic(Function function, double first_maximum, const Interval& a) {
   const double width = a.high - a.low;
   if (!(width < 3) || std::abs(a.low) > 1e9) return {-1, 1};

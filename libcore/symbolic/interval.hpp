@@ -16,10 +16,10 @@ Interval interval_of(const Rational& value);
 Interval sum(const Interval& a, const Interval& b);
 Interval product(const Interval& a, const Interval& b);
 Interval power(const Interval& a, Index exponent);
-// Of a node with one part, or a quotient's 1 / a. Throws DataError where a logarithm, a root or a quotient may be
-// undefined.
+// The function of a node with one part, or a quotient's 1 / a. Throws DataError where a logarithm, a root or a quotient
+// may be undefined.
 Interval function_of(Node node, const Interval& a);
-// Of each variable an interval.
+// One interval for each variable.
 Interval value_in(const Polynomial& polynomial, const std::vector<Interval>& variables);
 
 }  // namespace heddle::symbolic

@@ -60,7 +60,7 @@ Rational power_of_ten(Index exponent) {
   return value;
 }
 
-// Of "e-3", which it removes: -3; 0 where there is no exponent.
+// Removes "e-3" and returns -3; 0 where there is no exponent.
 Index take_exponent(std::string_view& text) {
   if (!text.starts_with('e') && !text.starts_with('E')) return 0;
   text.remove_prefix(1);

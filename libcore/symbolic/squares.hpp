@@ -22,7 +22,7 @@ using Squares = std::vector<SquaresBlock>;
 Polynomial expanded(const Squares& squares, Index variables);
 // Whether the sum is exactly this polynomial, and every Q positive semidefinite: a proof that it is nowhere negative.
 bool proves(const Squares& squares, const Polynomial& polynomial);
-// Of a sum of squares that is 0: for each variable whether it must be 0, since a block with a positive definite Q has a
+// Where a sum of squares is 0: for each variable whether it must be 0, since a block with a positive definite Q has a
 // power of it, times a number, in its basis.
 std::vector<bool> forced_zeros(const Squares& squares, Index variables);
 

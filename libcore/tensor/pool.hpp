@@ -20,9 +20,9 @@ struct PoolStatistics {
 // Lives until its last block is returned.
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
-  // Of a simulated pool (see Simulation in context.hpp) small blocks have memory, for the few numbers that are computed
-  // all the same, and all large ones are the same few megabytes, of which the system gives what is touched. So it needs
-  // no more addresses than that, whatever the model: there may be a limit (ulimit -v).
+  // In a simulated pool (see Simulation in context.hpp) small blocks have memory, for the few numbers that are computed
+  // all the same. All large blocks are the same few megabytes, of which the system provides the pages that are touched.
+  // So it needs no more addresses than that, whatever the model: there may be a limit (ulimit -v).
   enum class Kind { allocating, simulated };
   static std::shared_ptr<Pool> make(Kind kind);
   ~Pool();
@@ -52,7 +52,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   PoolStatistics statistics_;
 };
 
-// That of the current context, or of a simulation.
+// The pool of the current context, or of a simulation.
 Pool& pool();
 
 }  // namespace heddle

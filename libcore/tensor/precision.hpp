@@ -28,7 +28,7 @@ struct Names<PrecisionChoice> {
 // The chosen precision. Throws UsageError for automatic: measure which is faster first (limits.hpp).
 Precision chosen(PrecisionChoice choice);
 
-// Of the current context (context.hpp).
+// The precision of the current context (context.hpp).
 Precision precision();
 // Whether the processor has the instructions that bf16 needs.
 bool bf16_is_supported();

@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-// Of one thread, the one that runs the operations. Profiles do not nest.
+// A profile of one thread, the one that runs the operations. Profiles do not nest.
 class Profile {
  public:
   struct Entry {

@@ -10,8 +10,8 @@ namespace heddle::text {
 
 namespace {
 
-// Of the property Script, with unassigned code points between the ranges; gaps of marks and other symbols, which
-// nothing combines with, are left in.
+// Scripts by the property Script, with unassigned code points between the ranges; gaps of marks and other symbols,
+// which nothing combines with, are left in.
 constexpr std::array<std::pair<char32_t, char32_t>, 32> european{{
     {'A', 'Z'},       {'a', 'z'},         {0xAA, 0xAA},     {0xBA, 0xBA},     {0xC0, 0xD6},     {0xD8, 0xF6},
     {0xF8, 0x2B8},    {0x2E0, 0x2E4},     {0x370, 0x373},   {0x375, 0x377},   {0x37A, 0x37D},   {0x37F, 0x37F},

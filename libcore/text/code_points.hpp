@@ -38,7 +38,7 @@ class CodePoints {
   std::vector<Range> ranges_;
 };
 
-// Of a general category, by its name: Lu, or L for all that begin with it. Nothing for other names.
+// The code points of a general category, by its name: Lu, or L for all that begin with it. Nothing for other names.
 std::optional<CodePoints> category(std::string_view name);
 
 // The property White_Space.

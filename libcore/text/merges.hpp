@@ -22,9 +22,9 @@ class Merges {
   // Throws DataError where two pieces merge into none, or twice.
   explicit Merges(const Vocabulary& vocabulary);
 
-  // Of bytes. Throws NoToken for a byte without a piece, which vocabularies of other programs may have.
+  // Begins with bytes. Throws NoToken for a byte without a piece, which vocabularies of other programs may have.
   void encode(std::string_view word, std::vector<TokenId>& ids) const;
-  // Of other tokens to begin with.
+  // Begins with these tokens.
   void encode(std::span<const TokenId> tokens, std::vector<TokenId>& ids) const;
 
  private:

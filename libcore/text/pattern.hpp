@@ -27,7 +27,7 @@ class Pattern {
     std::optional<std::size_t> end;  // none where nothing matches
     std::size_t read_to;             // the end of what was looked at
   };
-  // Of the text that begins at begin < text.size().
+  // Matches the text that begins at begin < text.size().
   Match match(std::string_view text, std::size_t begin) const;
 
   // Whether a match may take one of these after the other, or may depend, before the second, on its being there.

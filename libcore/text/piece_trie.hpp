@@ -17,7 +17,7 @@ class PieceTrie {
  public:
   using Piece = std::pair<std::string_view, TokenId>;
 
-  // Of different pieces that are not empty, each with a number that is not negative.
+  // The pieces must differ and not be empty; their numbers are not negative.
   explicit PieceTrie(std::vector<Piece> pieces);
 
   // Bytes of the longest piece.

@@ -141,7 +141,7 @@ class UnigramEncoder : public Encoder {
     }
   }
 
-  // Of the ways to a word's end, each piece's begin becomes the end of the next one; returns that of the first.
+  // Reverses the ways to a word's end: each piece's begin becomes the end of the next one. Returns that of the first.
   static std::size_t turn(std::vector<LastPiece>& ways) {
     std::uint32_t next = 0;
     for (auto end = static_cast<std::uint32_t>(ways.size() - 1); end > 0;) {

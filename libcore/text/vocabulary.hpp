@@ -38,7 +38,7 @@ class Vocabulary {
   TokenId byte_token(unsigned char byte) const { return byte_tokens_[byte]; }
   bool has_all_bytes() const;
 
-  // Of a piece, a special or an added token.
+  // The id of a piece, a special or an added token.
   std::optional<TokenId> id_of(std::string_view spelling) const;
 
  private:

@@ -9,7 +9,7 @@
 
 namespace heddle::training {
 
-// Of windows of time + 1 tokens, all but the first are predicted from those before them, and all but the last from
+// In windows of time + 1 tokens, all but the first are predicted from those before them, and all but the last from
 // those after them.
 //
 // -mean of log p(x_t | x_<t) and log p(x_t | x_>t) in nats, recorded when recording: [1]. The divisor counts the

@@ -114,7 +114,7 @@ Variable Causal::hidden_of(const data::TokenBatch& batch, Index first, const Pas
   return continued.hidden;
 }
 
-// Of these samples, the positions that are filled. Simulated steps stand for those of a long run.
+// The filled positions of the memory of these samples. Simulated steps stand for those of a long run.
 models::EarlierStates Causal::memory_of(Index first, Index count) const {
   const Index memory = role_.memory(), read = windows_.windows_before(first) * role_.training_length();
   const Index filled = Simulation::active() ? memory : std::min(memory, read);

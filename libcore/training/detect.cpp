@@ -179,7 +179,7 @@ struct DetectSettings final : ObjectiveSettings {
   std::unique_ptr<Objective> make(const ObjectiveInputs& inputs) const override {
     return std::make_unique<Detect>(inputs, masking, weight);
   }
-  // That of the generator, as of every model that predicts masked tokens.
+  // Evaluates the generator, as every model that predicts masked tokens.
   ObjectiveEvaluation evaluate(const EvaluationInputs& inputs) const override { return evaluate_masked(inputs); }
 
   template <class Self, class Visitor>

@@ -30,8 +30,8 @@ struct DetectionEvaluation {
   DetectionEvaluation& operator+=(const DetectionEvaluation& other);
 };
 
-// Of the windows on which encoders are evaluated, with replacements that are always drawn with the same random numbers.
-// Throws NumericError where a logit is not finite.
+// Evaluates the windows on which encoders are evaluated, with replacements that are always drawn with the same random
+// numbers. Throws NumericError where a logit is not finite.
 DetectionEvaluation evaluate_detection(const models::ReplacementDetector& model, const data::MaskedWindows& windows,
                                        Index limit, Index batch_size, const Evaluators& by = {});
 

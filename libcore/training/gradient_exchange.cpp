@@ -159,7 +159,7 @@ void GradientExchange::finish_late() {
   while (!under_way_.empty()) finish_oldest();
 }
 
-// Of the late gradients, what is added on any rank: nothing, rows, or all elements.
+// The part of each late gradient to which any rank adds: nothing, rows, or all elements.
 std::vector<Extent> GradientExchange::common_extents() const {
   std::vector<Extent> extents;
   std::vector<char> kinds;

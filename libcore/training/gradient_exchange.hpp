@@ -18,8 +18,8 @@
 
 namespace heddle::training {
 
-// Of a round all ranks together have at most so many numbers. As many rounds are on their way that a network is busy,
-// and no more, since each takes memory.
+// The numbers in a round, of all ranks together. As many rounds are on their way as keep a network busy, and no more,
+// since each takes memory.
 inline constexpr Index most_in_round = 1 << 21;
 inline constexpr std::size_t most_under_way = 8;
 

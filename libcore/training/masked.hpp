@@ -22,7 +22,7 @@ models::Sequences sequences_of(const data::MaskedBatch& batch);
 // The source. Throws DataError for tokens that are not of the model's vocabulary, or not of this one.
 const data::TokenSource& checked_source(const models::TokenModel& model, const data::TokenSource& tokens,
                                         const data::MaskVocabulary& vocabulary);
-// Of the tokenizer that made the tokens; null: a vocabulary for measuring.
+// The vocabulary of the tokenizer that made the tokens; null: a vocabulary for measuring.
 data::MaskVocabulary mask_vocabulary(const ObjectiveInputs& inputs);
 // The windows to train on, masked, or in the orders of a permutation. Throws as checked_source does.
 data::MaskedWindows training_windows(const ObjectiveInputs& inputs, const data::MaskingOptions& masking,
@@ -49,7 +49,7 @@ void count_predictions(const Tensor& logits, const std::vector<TokenId>& targets
 data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, const data::TokenSource& tokens,
                                        const data::MaskVocabulary& vocabulary, Index time = 0);
 
-// Of the windows that hold the first `limit` tokens (0: all). Throws NumericError where a logit is not finite.
+// Evaluates the windows that hold the first `limit` tokens (0: all). Throws NumericError where a logit is not finite.
 MaskedEvaluation evaluate(const models::MaskedPredictor& model, const data::MaskedWindows& windows, Index limit,
                           Index batch_size, const Evaluators& by = {});
 

@@ -27,7 +27,7 @@ struct MaskedNodesEvaluation {
 // The graphs on which every such model is evaluated: 15 % of their nodes are masked, always the same ones.
 data::MaskedGraphs evaluation_graphs(const models::MaskedNodePredictor& model, const data::GraphSource& graphs);
 
-// Of the first graphs until they have `limit` nodes (0: all). Throws NumericError where a logit is not finite.
+// Evaluates the first graphs until they have `limit` nodes (0: all). Throws NumericError where a logit is not finite.
 MaskedNodesEvaluation evaluate(const models::MaskedNodePredictor& model, const data::MaskedGraphs& graphs, Index limit,
                                Index batch_size, const Evaluators& by = {});
 

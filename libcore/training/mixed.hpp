@@ -22,9 +22,9 @@ struct MixedEvaluation {
   double next_loss() const { return nats / static_cast<double>(tokens); }
 };
 
-// Of the windows of the first `limit` tokens (0: all) with `time` tokens each (0: as many as in training), read from
-// left to right and, with 15 % of single tokens masked, always the same ones, as a whole. Throws DataError for a text
-// with nothing to mask, and NumericError where a logit is not finite.
+// Evaluates the windows of the first `limit` tokens (0: all) with `time` tokens each (0: as many as in training), read
+// from left to right and, with 15 % of single tokens masked, always the same ones, as a whole. Throws DataError for a
+// text with nothing to mask, and NumericError where a logit is not finite.
 struct MixedEvaluationRun {
   Index time = 0, limit = 0, batch_size = 8;
   Evaluators by{};

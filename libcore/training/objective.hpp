@@ -95,7 +95,7 @@ class Objective {
   virtual Better better() const { return Better::lower; }
 };
 
-// Of the first million tokens of each part.
+// Counted in the first million tokens of each part.
 struct TokenFrequencies {
   double entropy = 0;    // of the frequencies p of tokens, in nats
   double agreement = 0;  // the sum of p^2: how often two tokens are the same

@@ -24,7 +24,7 @@ HEDDLE_KERNEL double sum_of_squares(const Real* x, Index count) {
   return sum;
 }
 
-// Of what part(begin, end) gives for ranges of `grain`, in their order whatever the threads do.
+// The sum of part(begin, end) over ranges of `grain`, in their order whatever the threads do.
 template <class Part>
 double sum_of_parts(Index count, Index grain, const Part& part) {
   std::vector<double> sums(static_cast<std::size_t>((count + grain - 1) / grain), 0.0);

@@ -103,7 +103,7 @@ namespace heddle::training {
 // Accumulated in double in a fixed order.
 double sum_of_squares(const Tensor& tensor);
 
-// Of the gradient of a parameter that is trained, as sum_of_squares().
+// The squared norm of the gradient of a trained parameter, as sum_of_squares().
 double squared_norm_of_gradient(const Parameter& parameter);
 
 // The norm of all gradients as one vector, accumulated in double in a fixed order.

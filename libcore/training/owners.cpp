@@ -22,7 +22,7 @@ std::vector<Trained> trained_of(const Parameters& parameters) {
   return all;
 }
 
-// Whose gradient has few rows unless it is the output's, too.
+// Whether it is a table whose gradient has few rows, since it is not the output's, too.
 bool is_looked_up(const Trained& of) {
   return has_table(of) &&
          std::ranges::none_of(of.parameters, [](const Parameter* parameter) { return parameter->is_output; });

@@ -63,7 +63,7 @@ class RuleTraining : public Objective {
   void finish_step() override;
   bool can_evaluate() const override { return true; }
   double bytes_of_problems() const override;
-  // Of problems that are not trained on: the loss, and what is left of f after the horizon.
+  // The loss on problems that are not trained on, and the fraction of f that is left after the horizon.
   std::vector<Metric> evaluate(const Evaluators& by) const override;
 
  private:

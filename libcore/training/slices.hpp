@@ -44,7 +44,7 @@ class Slices {
       Parameters& parameters, const Treatment& treatment, std::initializer_list<const char*> state_names,
       bool (*takes)(const Parameter&) = [](const Parameter&) { return true; });
 
-  // Of one parameter after the other.
+  // The state of one parameter after the other.
   const std::vector<StateTensor>& state() const { return state_; }
 
   // Calls update(slice) for each slice in which the rule changes something; no two overlap.
@@ -75,7 +75,7 @@ class Slices {
     std::size_t of;  // trained_
     Index begin, end;
   };
-  // Of one parameter in one step.
+  // The work on one parameter in one step.
   struct Work {
     const Trained* trained;
     Tensor gradient;

@@ -57,7 +57,7 @@ void answer(const std::vector<StateTensor>& own, const parallel::Group& group) {
   }
 }
 
-// Of this rank's tensors, names, and extents after their number.
+// The names of this rank's tensors, and their extents after their number.
 struct Listing {
   std::string names;
   std::vector<Index> shapes;

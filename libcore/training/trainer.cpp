@@ -347,7 +347,7 @@ void Trainer::check_weights() const {
   check<NumericError>(where.empty(), "step ", state_.step, " diverged: ", where, " are not finite, ", circumstances());
 }
 
-// Of the last step.
+// Describes the last step.
 std::string Trainer::circumstances() const {
   const Index last = std::max<Index>(0, state_.step - 1);
   return concatenate("learning rate ", last_rate(), ", gradient norm ", state_.gradient_norm, read_by(last),

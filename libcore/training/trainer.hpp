@@ -54,9 +54,9 @@ struct StepRecord {
 // reported, so that the run that resumes reports it again. One of save_last, and any other exception, ends it at once.
 // After all of them the trainer is as its last finished step left it, and run() resumes.
 //
-// Of several ranks each has hooks. All are called on all ranks, for the same steps, and what save_now and stop return
-// on one of them holds for all. on_step and save_best may throw a DataError on one
-// rank alone, which ends training on all; those of save_last must end the process.
+// Each of several ranks has hooks. All are called on all ranks, for the same steps, and the results of save_now and
+// stop on one of them hold for all. on_step and save_best may throw a DataError on one rank alone, which ends training
+// on all; those of save_last must end the process.
 struct Hooks {
   std::function<void(const StepRecord&)> on_step = [](const StepRecord&) {};
   // After every step, for progress.
@@ -94,7 +94,7 @@ class Trainer {
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
-  // Of the optimizer, for all ranks: Optimizer::note(), warning().
+  // What the optimizer notes, for all ranks: Optimizer::note(), warning().
   std::string note() const { return optimizer_->note(); }
   std::string warning() const;
   // The state of the optimizer, for what this rank updates, and that of the average and the objective, between runs.

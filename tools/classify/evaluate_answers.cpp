@@ -20,7 +20,7 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   const TaskData all = read_task_data(path, input, arguments);
   const TaskData data = part_of(all, {options.folds, options.fold, seed}, Side::inside);
   check_metric(data, task, labels, options.metric);
-  // Of a part of a file the rest may well be the training data.
+  // The rest of a file of which a part is evaluated may well be the training data.
   const bool is_part = options.folds > 0 || data.side != data::SplitSide::none;
   if (const auto warning = answerer.warning(data, is_part ? "" : path)) arguments.warn(*warning);
   if (data.side != data::SplitSide::none) arguments.say(path + ": the test side of its split is evaluated");

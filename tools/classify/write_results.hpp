@@ -40,8 +40,8 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
 void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
                 const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options);
 
-// Of graphs: a line for each node or edge, GRAPH TAB NAME TAB LABEL TAB PROBABILITY, with the number of the graph from
-// 1. With jsonl one object per graph.
+// Writes the parts of graphs: a line for each node or edge, GRAPH TAB NAME TAB LABEL TAB PROBABILITY, with the number
+// of the graph from 1. With jsonl one object per graph.
 void write_parts(std::ostream& out, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
                  const WriteOptions& options);
 

@@ -54,7 +54,7 @@ std::string upper_case(std::string name) {
   return name;
 }
 
-// Of an option that is given as such, where the last one counts, and as a setting of a kind.
+// Checks an option that is given as such, where the last one counts, and as a setting of a kind.
 void check_agree(const std::string& name, const std::string& chooser, const std::vector<const Setting*>& all) {
   const Setting *option = nullptr, *key = nullptr;
   for (const Setting* setting : all) {

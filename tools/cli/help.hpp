@@ -43,7 +43,7 @@ struct About {
   std::vector<VerbEntry> verbs = {};  // of the whole tool; the first is the default
   std::vector<Topic> topics = {};
   bool has_ranks = false;  // which divide its work under mpirun or srun
-  // Of a verb: whether another verb has an option of this name, so that its environment variable gives no warning.
+  // For a verb: whether another verb has an option of this name, so that its environment variable gives no warning.
   std::function<bool(const std::string& option)> is_of_other_verb = {};
 
   // What a user types: "tokenize", "inspect diff".

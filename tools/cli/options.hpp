@@ -34,12 +34,13 @@ struct Option {
   std::function<std::any(const std::vector<std::string>&)> parse = {};
   // Replaces the field's value by one that parse() made.
   std::function<void(const std::any&)> assign = {};
-  // Of a setting of a kind: where a file or the environment set it, for messages about the kind, "run.ini:3: layers".
+  // For a setting of a kind: where a file or the environment set it, for messages about the kind, "run.ini:3: layers".
   std::function<void(const std::string& where)> locate = {};
   // The value in force: one text, or one for each element of a list, as parse() takes them.
   std::function<std::vector<std::string>()> get = {};
 
-  // Of an option that chooses a kind: the names, with their settings. Of a setting of one: the option that chooses it.
+  // For an option that chooses a kind: the names, with their settings. For a setting of one: the option that chooses
+  // it.
   std::vector<KindHelp> kinds = {};
   std::string kind_option = {};
   bool expands = false;  // its value may have settings after the name, which are those of other options

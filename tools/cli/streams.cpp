@@ -145,7 +145,7 @@ std::optional<Line> LineReader::next() {
   return Line{bytes.substr(0, taken_ - ending), bytes.substr(taken_ - ending)};
 }
 
-// Of the whole input, in the buffer before the first line is returned.
+// Looks at the whole input, in the buffer before the first line is returned.
 bool LineReader::has_returns_alone() const {
   return ends_ == LineEnds::feeds_or_returns && number_ == 0 &&
          formats::has_lone_returns({buffer_.data() + begin_, end_ - begin_});

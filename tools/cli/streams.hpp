@@ -155,7 +155,7 @@ class StandardOutput {
 
 // The output: standard output for "-" (and ""), or a file that appears complete at close() or not at all. Devices,
 // named pipes and open streams (/dev/stdout, /dev/fd/3) are written directly, streams from their current position.
-// Of ranks that divide work only the first writes.
+// Where ranks divide work, only the first writes.
 class Output {
  public:
   explicit Output(const std::string& path);

@@ -40,7 +40,7 @@ TokenIds one_row(const std::vector<TokenId>& ids) {
   return TokenIds({1, static_cast<Index>(ids.size())}, ids);
 }
 
-// Of a model that reads a source, with the text on both sides.
+// The prediction of a model that reads a source, with the text on both sides.
 Variable predicted(const models::Model& model, const Probe& probe, const std::string& where) {
   const TokenIds ids = one_row(probe.ids);
   if (const auto* translator = model.as<models::SequenceToSequence>()) {

@@ -94,7 +94,7 @@ void check_graph_parts(const std::vector<Index>& parts, const std::vector<Index>
   }
 }
 
-// Those of the nodes, edges or pairs that have a label, whose numbers are `places`; copies of one have one key.
+// The nodes, edges or pairs that have a label, whose numbers are `places`; copies of one have one key.
 std::vector<data::Unit> units_of_items(const formats::GraphsFile& file, bool by_class,
                                        std::vector<std::size_t>& places) {
   const std::vector<data::NodePair> ends = data::ends_of_items(file.graph(0), file.targets().level);

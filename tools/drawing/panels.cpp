@@ -32,7 +32,7 @@ constexpr Colour ink = of_byte(0x22, 0x22, 0x22), quiet = of_byte(0x66, 0x66, 0x
 // Curves differ in their dashes, too.
 const std::array<std::vector<double>, 5> panel_dashes{{{}, {7, 3}, {2, 2.5}, {9, 3, 2, 3}, {5, 2, 1.5, 2, 1.5, 2}}};
 
-// Of one of so many curves: the first are drawn first and are wider, so that curves that coincide are all seen.
+// The pen of one of `count` curves: the first are drawn first and are wider, so that curves that coincide are all seen.
 Pen pen_of(std::size_t number, std::size_t count) {
   const double further = count > 1 ? static_cast<double>(number) / static_cast<double>(count - 1) : 0.5;
   return {palette::series[number % palette::series.size()], std::lerp(2.8, 1.3, further),

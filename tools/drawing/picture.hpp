@@ -65,7 +65,7 @@ class Picture {
   // as \xHH.
   void text(Point at, std::string_view content, Anchor anchor = Anchor::start, const Colour& colour = {},
             double size = 12, Direction direction = Direction::right);
-  // Of such a line.
+  // The width of such a line.
   double text_width(std::string_view content, double size) const;
 
   // Writes the file, whole or not at all; call it once, last. Throws DataError.

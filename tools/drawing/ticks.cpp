@@ -23,7 +23,7 @@ std::vector<double> ticks_of(double low, double high, double most) {
   if (!(range > 0) || !std::isfinite(range)) return {};
   const double distance = tick_distance(range, most);
   std::vector<double> ticks;
-  // Of large numbers with a small range, some multiples are one number.
+  // Some multiples of large numbers with a small range are one number.
   for (double count = 0; count <= most + 1; ++count) {
     const double tick = (std::ceil(low / distance - tolerance) + count) * distance;
     if (!(tick <= high + tolerance * distance)) break;

@@ -21,8 +21,8 @@ struct BagData {
   const data::LabelSet& labels;
 };
 
-// Of a bag with the settings that finetune --arch bag has by default, where it is best on the validation data. Nothing
-// for tasks without classes or numbers, for more than 100,000 examples, and if `stop` became true.
+// The answers of a bag with the settings that finetune --arch bag has by default, where it is best on the validation
+// data. Nothing for tasks without classes or numbers, for more than 100,000 examples, and if `stop` became true.
 std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskConfig task, const std::string& metric,
                                             std::uint64_t seed, const std::function<bool()>& stop);
 

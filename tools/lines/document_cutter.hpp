@@ -51,7 +51,7 @@ class DocumentCutter {
   Documents separator_;
   Sink sink_;
   bool has_bytes_ = false;  // of the current document
-  // Of documents between blank lines:
+  // For documents between blank lines:
   bool has_text_ = false, has_gap_ = false;  // a line that is not blank, and a blank one after it
   bool in_text_ = false;                     // the current line is not blank
   std::string line_;                         // its bytes, as long as it is

@@ -29,7 +29,7 @@ struct ScoredPair {
   decoding::GivenTokens tokens;  // the target's, with the token that ends it
 };
 
-// Of a line SOURCE, tab, TARGET. Throws DataError for a line that is none, and for texts longer than the context.
+// Reads a line SOURCE, tab, TARGET. Throws DataError for a line that is none, and for texts longer than the context.
 ScoredPair scored_pair(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
                        const TranslationFrames& frames, const InputText& input, LengthLimit& limit);
 

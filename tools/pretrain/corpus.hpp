@@ -56,9 +56,9 @@ class Corpus {
   Files files_;
 };
 
-// Of the kind that the first file of --train is of. Reads and encodes files that are text. Throws UsageError for
-// options that do not suit the kind, and DataError for files that do not go together and for too little data to hold
-// out a part. Precondition: --train names a file.
+// Opens a corpus of the kind that the first file of --train is of. Reads and encodes files that are text. Throws
+// UsageError for options that do not suit the kind, and DataError for files that do not go together and for too little
+// data to hold out a part. Precondition: --train names a file.
 std::unique_ptr<Corpus> open_corpus(const PretrainOptions& options, const cli::Arguments& arguments);
 
 // Token files, or text.

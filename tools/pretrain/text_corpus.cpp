@@ -78,7 +78,7 @@ std::string TextCorpus::summary(const models::Model& model) const {
                      tokens == 1 ? " training token" : " training tokens");
 }
 
-// Of the first tokens.
+// Measured on the first tokens.
 double TextCorpus::bytes_per_unit() const {
   constexpr Index most = 100000;
   std::vector<TokenId> ids(static_cast<std::size_t>(std::min(most, tokens_->train().size())));

@@ -169,7 +169,7 @@ class Predictions {
   explicit Predictions(Index classes) : classes_(classes) {}
 
   void add(Index gold, std::optional<Index> predicted) { pairs_.emplace_back(gold, predicted); }
-  // Of two classes, with the probability of the second.
+  // For two classes, with the probability of the second.
   void add_ranked(Index gold, const Guess& guess) {
     add(gold, guess.label);
     ranked_.push_back({guess.label == 1 ? guess.probability : 1 - guess.probability, gold == 1});
@@ -251,7 +251,7 @@ std::vector<Measure> class_measures(const Predictions& predictions) {
   return measures;
 }
 
-// Of graphs whose nodes or edges have two classes, how well these are ranked; of several labels, how well each is, on
+// For graphs whose nodes or edges have two classes, how well these are ranked; for several labels, how well each is, on
 // average over those that have both.
 class ColumnRanks {
  public:
@@ -330,7 +330,7 @@ Judgement judge_ranked_parts(const TaskData& data, const data::LabelSet& labels,
                        {ranks.measures(), of_constant.measures(), !data.columns.empty()});
 }
 
-// Of each sentence.
+// The matches of each sentence.
 std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const data::LabelSet& labels,
                                                    const TaskGuesses& guesses, metrics::Mark mark) {
   std::vector<metrics::EntityMatches> matches(data.sentences.size());
@@ -384,7 +384,7 @@ Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, con
   return judgement;
 }
 
-// Of the numbers; both must outlive the measures.
+// Measures of the numbers; both must outlive the measures.
 std::vector<Measure> number_measures(const std::vector<double>& gold, const std::vector<double>& predicted) {
   const auto measure = [&](const char* name, double (*metric)(std::span<const double>, std::span<const double>)) {
     return Measure{name, [&gold, &predicted, metric](Places places) {
@@ -448,7 +448,7 @@ void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskGu
   judgement.text += concatenate("--null-threshold ", rounded(best), " would give token_f1 ", rounded(token_f1), "\n");
 }
 
-// Of the scores, which must outlive the measures.
+// Measures of the scores, which must outlive them.
 std::vector<Measure> answer_measures(const std::vector<metrics::AnswerScore>& scores) {
   const auto mean = [&](double metrics::AnswerScore::*metric) {
     return [&scores, metric](Places places) {

@@ -32,7 +32,7 @@ bool is_one_graph(const TaskData& data);
 TaskData with_parts_apart(const TaskData& data);
 TaskData with_parts_together(TaskData data);
 
-// Of each example the number of its graph, from 0. Precondition: the examples are graphs.
+// For each example the number of its graph, from 0. Precondition: the examples are graphs.
 std::vector<Index> graph_numbers(const TaskData& data);
 
 // The columns of the graphs, with the mean and the standard deviation of each number over the examples' graphs.

@@ -23,7 +23,7 @@ struct TaskData {
   std::vector<data::TaggedSentence> sentences;
   std::vector<data::SpanQuestion> questions;
   std::vector<formats::BadRecord> left_out{};
-  // Of a graphs file: example n is the graph whose number is the example's line - 1.
+  // From a graphs file: example n is the graph whose number is the example's line - 1.
   std::shared_ptr<const data::GraphSource> graphs{};
   data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has a label
   std::vector<std::string> columns{};                // of graphs: several labels that each has, as words of a sentence

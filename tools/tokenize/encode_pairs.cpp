@@ -14,7 +14,7 @@ namespace {
 
 using formats::Side;
 
-// Of a batch, which ends at the limit that is reached first.
+// The limits of a batch, which ends at the one that is reached first.
 constexpr Index most_bytes = Index{4} << 20, most_pairs = Index{1} << 14;
 constexpr Index texts_per_task = 64;
 

@@ -17,7 +17,7 @@ namespace heddle {
 
 std::string checkpoint_path(const std::string& output);
 std::string best_path(const std::string& output, Index step);
-// That of the run that wrote or kept this checkpoint.
+// The best model of the run that wrote or kept this checkpoint.
 std::string best_of_checkpoint(const std::string& checkpoint, Index step);
 
 // Throws SystemError where the system cannot say what there is, which is not the same as nothing.

@@ -101,7 +101,7 @@ double state_of_largest_rank(const Parameters& parameters, const std::vector<tra
   return everywhere + *std::ranges::max_element(held);
 }
 
-// Of the numbers that are trained.
+// The fraction of the trained numbers that are in tables.
 double part_of_tables(const Parameters& parameters) {
   double tables = 0;
   const training::Owners owners(parameters, parallel::alone());
@@ -134,7 +134,7 @@ Index simulate(const DryRun& run, Estimate& result) {
   }
   memory.problems = begun.trial.objective->bytes_of_problems();
   memory.activations = bytes_of_pool() - memory.weights - memory.gradients - memory.optimizer - memory.average;
-  // Of tables of which a micro-batch uses few rows, less waits.
+  // Less waits where a micro-batch uses few rows of a table.
   const Index sums = parallel::most_waiting(run.config.training.accumulate);
   memory.waiting = std::min(static_cast<double>(sums) * memory.gradients, memory.activations);
   memory.activations -= memory.waiting;
@@ -331,7 +331,7 @@ void print(const Estimate& result, const DryRun& run, const cli::Arguments& argu
   }
 }
 
-// Of what layers compute with.
+// The number of parameters that layers compute with.
 double body_parameters(const Parameters& parameters) {
   namespace parts = nn::parts;
   double count = 0;

@@ -209,7 +209,7 @@ class Planner {
     return text;
   }
 
-  // Of models of text that predict next tokens, in runs as long as the shortest that the law was fitted to, or longer.
+  // For models of text that predict next tokens, in runs as long as the shortest that the law was fitted to, or longer.
   std::string expectation(const Candidate& best) const {
     constexpr double shortest = 5e5;  // tokens
     const double bytes = trainee_.bytes_per_unit();

@@ -18,8 +18,8 @@ namespace heddle {
 
 struct RunSpec {
   std::string tool;  // pretrain or finetune
-  // Of a new model, with sizes in place of "auto", but for those that the examples of a task decide; else that of the
-  // model that is tuned.
+  // The configuration of a new model, with sizes in place of "auto", but for those that the examples of a task decide;
+  // else that of the model that is tuned.
   models::ModelConfig model;
   std::optional<training::ObjectiveChoice> objective;  // none: that of the task
   Budget budget;

@@ -46,7 +46,7 @@ Traffic traffic(Exchange exchange, double bytes, const Placement& placement, dou
   const double halves = 1 + factor, part = bytes / ranks;
   const bool has_others = ranks > on_node;
   if (exchange == Exchange::ring) {
-    // Of a node's ranks one alone has its neighbour on the next node.
+    // One rank alone of a node has its neighbour on the next node.
     const double of_rank = halves * (ranks - 1) * part;
     return {has_others ? of_rank : 0, (has_others ? on_node - 1 : on_node) * of_rank};
   }

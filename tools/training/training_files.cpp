@@ -12,7 +12,7 @@ namespace {
 
 constexpr double millionths_per_percent = 1e4;
 
-// Of the role of a training file, a part of which is held out: "train, 10% for validation".
+// The ending of the role of a training file, a part of which is held out: "train, 10% for validation".
 constexpr const char* held_out_ending = " for validation";
 
 }  // namespace

@@ -150,7 +150,7 @@ CostReport report_of(const std::string& name, models::ModelConfig config, const 
   return report;
 }
 
-// Of a model file, or of an adapter file, which has the configuration of its base.
+// The report of a model file, or of an adapter file, which has the configuration of its base.
 CostReport report_of_file(const std::string& path, analysis::TrialShape shape, bool measure) {
   if (formats::kind_of(path) != formats::FileKind::adapter) {
     return report_of(path, formats::checked_config(formats::ModelFile(path)), shape, measure);

@@ -27,7 +27,8 @@ constexpr std::size_t longest_name = 28, legend_columns = 4;
 
 constexpr std::array memory_colours{of_byte(0x1b, 0x3a, 0x5c), of_byte(0x3f, 0x74, 0xa8), of_byte(0x8a, 0xb6, 0xd6),
                                     of_byte(0xc9, 0xa2, 0x27)};
-// Of the parts in their order, the same in all pictures: Okabe and Ito's for those that are large in transformers.
+// Colours of the parts in their order, the same in all pictures: Okabe and Ito's for those that are large in
+// transformers.
 constexpr std::array part_colours{of_byte(0x00, 0x72, 0xb2), of_byte(0xe6, 0x9f, 0x00), of_byte(0xf2, 0xb8, 0x9b),
                                   of_byte(0x7a, 0x5c, 0xa6), of_byte(0x66, 0xa6, 0x1e), of_byte(0x9b, 0xd6, 0xc3),
                                   of_byte(0x00, 0x9e, 0x73), of_byte(0x56, 0xb4, 0xe9), of_byte(0xd5, 0x5e, 0x00),

@@ -29,9 +29,9 @@ struct RunPlan {
 
 // What a training step "reads 8 sequences of 512 tokens and predicts 4,096, in f32".
 std::string step_text(const analysis::Cost& cost);
-// Of one model, part by part.
+// One model, part by part.
 std::string cost_text(const CostReport& report, const RunPlan& plan);
-// Of several side by side, a line each.
+// Several models side by side, a line each.
 std::string cost_table(const std::vector<CostReport>& reports, const RunPlan& plan);
 // The arithmetic of a run, of a model or of none, a step a line.
 std::string run_text(const CostReport* report, const RunPlan& plan);

@@ -38,7 +38,7 @@ Curve thinned(const Curve& curve, Index count);
 struct Extent {
   double first_step, last_step, low, high;  // low < high, first_step < last_step
 };
-// Of all points. Precondition: there are some.
+// The extent of all points. Precondition: there are some.
 Extent extent_of(const LossCurves& curves);
 
 // 76 columns of ASCII, "." for training, "o" for validation.

@@ -42,7 +42,7 @@ struct Parts {
   bool any() const { return config || weights || tokens || tokenizer || history || provenance; }
 };
 
-// Of a token file, or of a side of a pairs file.
+// Counts of a token file, or of a side of a pairs file.
 struct TokenCounts {
   Index tokens, documents, vocabulary;
   Index text_bytes;                                // of the text, without special tokens

@@ -125,7 +125,7 @@ class KernelSubjects {
   bool before_training() const { return before_training_; }
   std::uint64_t seed() const { return seed_; }
 
-  // Of one head, kept as long as this object.
+  // The variant with one head, kept as long as this object.
   const Attention& one_head(const std::string& text) { return made(text, {1, shape_.key_width}); }
 
  private:
@@ -315,7 +315,7 @@ class KernelShapes : public Shapes {
     }
   }
 
-  // Of those that estimate others, and whose text is known with another setting.
+  // Adds the error of variants that estimate others.
   void add_error() {
     ShapeTable table{
         "error", "Error of estimated weights: root mean square of estimate / exact - 1", {"curve", {}, {}}, {}, {},

@@ -126,7 +126,7 @@ int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOpt
   return output.finish();
 }
 
-// Of the function that the answer is of.
+// Draws the function that the answer is about.
 void draw_portrait_of(const LyapunovAnswer& answer, const LyapunovOptions& options) {
   check<DataError>(!answer.function.empty(), "no candidate for V was found, so that there is no picture");
   const System system = symbolic::read_system(answer.system);

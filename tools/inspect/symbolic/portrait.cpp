@@ -56,7 +56,7 @@ class Portrait {
 
   double coordinate(int i) const { return -reach_ + 2 * reach_ * i / grid_cells; }
 
-  // Of V at the corners of the cells, by rows.
+  // V at the corners of the cells, by rows.
   std::vector<double> heights() const {
     std::vector<double> values;
     for (int row = 0; row <= grid_cells; ++row)

@@ -127,7 +127,7 @@ double weight_count(const AttentionReport& report) {
   return count;
 }
 
-// Of self-attention from the first layer on; null for others.
+// Rollout of self-attention from the first layer on; null for other attention.
 Json rollout_of(const AttentionGroup& group) {
   if (group.query != group.key || group.numbers.front() != 1) return {};
   analysis::AttentionRollout rollout;

@@ -42,7 +42,7 @@ struct AttentionGroup {
   Index heads = 0;                  // that each of them shows
   std::vector<Index> numbers{};     // of the layers read so far
   std::vector<Index> not_finite{};  // numbers of those that have such weights
-  // Of the layers, either their weights or what these say about each head; or neither, if they were taken.
+  // The weights of the layers, or summaries of each head; or neither, if they were taken.
   std::vector<models::AttentionMap> layers{};
   std::vector<std::vector<HeadSummary>> summaries{};
 
@@ -82,9 +82,9 @@ struct AttentionWanted {
   std::function<void(const AttentionGroup& group, const Tensor& weights)> take{};
 };
 
-// Of a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the target
-// with the token that ends it; of others the text alone or, where the model reads pairs, both. Throws DataError for
-// texts that the model cannot read, UsageError for layers, heads and groups that are not there.
+// For a sequence-to-sequence model, the first text is the source, and the second, or the model's translation, the
+// target with the token that ends it; for others the text alone or, where the model reads pairs, both. Throws DataError
+// for texts that the model cannot read, UsageError for layers, heads and groups that are not there.
 AttentionReport read_attention(const formats::LoadedModel& loaded, const std::string& path, const InputText& first,
                                const std::optional<InputText>& second, const AttentionWanted& wanted);
 

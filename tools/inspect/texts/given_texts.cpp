@@ -58,7 +58,7 @@ std::vector<InputText> read_file(cli::Input input, TextOf documents) {
   return texts;
 }
 
-// Of a word that is neither standard input nor a file, the text is the word itself.
+// A word that is neither standard input nor a file is the text itself.
 std::vector<InputText> texts_of(const std::string& word, TextOf documents, const cli::Arguments& arguments,
                                 std::string_view other_way) {
   if (word == "-" || exists(word)) return read_file(arguments.open_text(word), documents);

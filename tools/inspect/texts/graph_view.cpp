@@ -107,7 +107,7 @@ class AttentionDrawing {
   }
 
  private:
-  // Of a weight that is not finite, thin and red.
+  // The pen of a weight that is not finite is thin and red.
   static Pen pen_of(double weight, const Colour& colour, double width, double scale) {
     return std::isfinite(weight) ? Pen{colour, width} : Pen{not_finite_pen, 2 * scale};
   }

@@ -19,7 +19,7 @@ struct NodePair {
 // Those that are edges, in order, then the others.
 std::vector<NodePair> pairs_of(const GivenGraph& graph, const AttentionReport& report);
 
-// Of weights [nodes, nodes]: the mean of the directions in which the pair attends.
+// In weights [nodes, nodes]: the mean of the directions in which the pair attends.
 double mean_weight(const Tensor& weights, const NodePair& pair);
 
 // A drawing of the graph for each head of the report: a line as wide as mean_weight() along each edge, a ring as wide

@@ -35,14 +35,14 @@ struct GridLabels {
 };
 class MatrixGrid {
  public:
-  // Of matrices of so many rows and columns. Throws UsageError for a picture with too many pixels.
+  // A grid of matrices of this shape. Throws UsageError for a picture with too many pixels.
   MatrixGrid(const std::string& path, const GridLabels& labels, const Shape& matrix);
   // The matrix in a row and a column of the grid.
   void draw(std::size_t row, std::size_t column, const Tensor& weights);
   void save();
 
  private:
-  // Of the picture, in points.
+  // Measures of the picture, in points.
   struct Layout {
     double left, top, column_width, row_height, cell_width, cell_height, width, height;
     Layout(const std::string& path, const GridLabels& labels, const Shape& matrix);

@@ -266,7 +266,7 @@ void check_usage(const cli::Arguments& arguments, const SensesOptions& options) 
   cli::protect_inputs({options.base}, {options.output}, arguments);
 }
 
-// Of the examples, and of the words of FILE if there is one.
+// Draws the examples, and the words of FILE if there is one.
 void draw_map(const cli::Arguments& arguments, const SensesOptions& options) {
   const MarkedFile train = read(arguments.open_text(arguments.operand("TRAIN")), Gold::given);
   const WordEmbedder embedder(arguments, options);
