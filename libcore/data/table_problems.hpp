@@ -32,7 +32,7 @@ struct TableFamily : ProblemFamily {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("table", "CSV or TSV file whose columns of numbers are learned from, the last one what is learned")
+    visitor(Field("table", "CSV or TSV file; the last column of numbers is learned from the other ones")
                 .takes("FILE")
                 .by_content(),
             self.table);

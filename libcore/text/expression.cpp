@@ -208,7 +208,7 @@ Node ExpressionParser::atom() {
 }
 
 Node ExpressionParser::group() {
-  if (++depth_ > most_nested) refuse("so many groups in each other");
+  if (++depth_ > most_nested) refuse("groups nested this deeply");
   const bool outer_case = any_case_;
   Node node;
   if (skip("?=")) {
@@ -354,7 +354,7 @@ CodePoints ExpressionParser::property() {
 
 // After "[".
 CodePoints ExpressionParser::bracket() {
-  if (++depth_ > most_nested) refuse("so many classes in each other");
+  if (++depth_ > most_nested) refuse("classes nested this deeply");
   const bool negative = skip("^");
   CodePoints all, set;
   bool has_part = false, empty = true;

@@ -114,7 +114,7 @@ int detail::run(int argc, char** argv, const About& about, const Body& body) {
   } catch (const std::filesystem::filesystem_error& error) {
     return fail(about, concatenate(error.path1().string(), ": ", error.code().message()), 1);
   } catch (const std::ios_base::failure&) {
-    return fail(about, "cannot write the output; what was written before may be incomplete", 1);
+    return fail(about, "cannot write the output; the part that was written may be incomplete", 1);
   } catch (const std::exception& error) {
     return fail(about, error.what(), 1);
   }

@@ -294,7 +294,7 @@ void check_graph_usage(const std::vector<std::string>& inputs, const std::string
   if (options.smiles.empty() && !has_tables) refuse({"label_column"}, arguments, ": is for tables");
   if (!options.smiles.empty()) refuse({"hide_edges"}, arguments, ": is for graphs, not for molecules");
   if (options.hide_edges > 0) {
-    refuse({"label_column", "node_pairs"}, arguments, ": --hide-edges asks for the hidden edges alone");
+    refuse({"label_column", "node_pairs"}, arguments, ": with --hide-edges the hidden edges are the only labels");
   }
   check<UsageError>(arguments.given("split") || !names_directory(output), "graphs go into one file; --split writes ",
                     "parts of them into a directory");

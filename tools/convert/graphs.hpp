@@ -43,20 +43,22 @@ struct GraphOptions {
             self.nodes);
     visitor(Field("edges", "table of the edges between them").needs({"nodes"}).not_empty().takes("TABLE").essential(),
             self.edges);
-    visitor(
-        Field("graphs", "table of what is known of each graph as a whole").needs({"nodes"}).not_empty().takes("TABLE"),
-        self.graphs);
-    visitor(Field("node_pairs", "table of pairs of nodes of which something is asked or known")
+    visitor(Field("graphs", "table of labels of whole graphs, one row per graph")
+                .needs({"nodes"})
+                .not_empty()
+                .takes("TABLE"),
+            self.graphs);
+    visitor(Field("node_pairs", "table of pairs of nodes with labels, or to be labelled")
                 .needs({"nodes"})
                 .not_empty()
                 .takes("TABLE"),
             self.pairs);
-    visitor(
-        Field("hide_edges", "take so many percent of the edges out and ask for them, beside as many pairs without one")
-            .range(1, 100)
-            .word(0, "none")
-            .takes("PERCENT"),
-        self.hide_edges);
+    visitor(Field("hide_edges",
+                  "hide this percentage of the edges and make them the labels, beside as many pairs without one")
+                .range(1, 100)
+                .word(0, "none")
+                .takes("PERCENT"),
+            self.hide_edges);
     visitor(Field("directed", "edges lead from source to target alone").needs({"nodes"}), self.directed);
     visitor(Field("categories", "columns of the tables that are categories although all of their values are numbers")
                 .needs({"nodes"})

@@ -65,7 +65,7 @@ struct PretrainOptions : RunOptions {
             self.tasks);
     visit_files(self, visitor);
     visitor(Field("ranks",
-                  "plan the dry run for so many ranks: their memory, time and efficiency, and the job; settings: "
+                  "estimate the run on N ranks: memory, time, efficiency, and the job for Slurm; settings: "
                   "per-node (ranks of a node, default 1), latency (20us) and bandwidth (10Gb/s) of the network")
                 .needs({"dry_run"})
                 .takes("N[:KEY=VALUE,...]|none"),

@@ -27,15 +27,15 @@ struct MachineOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("chips", "train on so many chips in all").range(1, 1e9).word(0, "none").takes("N").essential(),
+    visitor(Field("chips", "number of chips to train on").range(1, 1e9).word(0, "none").takes("N").essential(),
             self.chips);
-    visitor(Field("devices", "train on so many devices, each with --chips-per-device chips")
+    visitor(Field("devices", "number of devices to train on, each with --chips-per-device chips")
                 .range(1, 1e9)
                 .word(0, "none")
                 .takes("N")
                 .essential(),
             self.devices);
-    visitor(Field("chips_per_device", "chips of a device, which is what has a price")
+    visitor(Field("chips_per_device", "chips per device; prices are per device")
                 .range(1, 1e6)
                 .takes("N")
                 .needs({"chips", "devices"})
@@ -96,7 +96,7 @@ struct CostOptions : Answer {
     visitor(Field("batch_size", "sequences per step").range(1, 1 << 20).essential(), self.batch_size);
     visitor(Field("precision", "arithmetic of the steps").takes("NAME").essential(), self.precision);
     visitor(Field("measure", "do not run steps to predict the time on this machine").essential(), self.measure);
-    visitor(Field("tokens", "train on so many tokens, such as 300G").takes("D").essential(), self.tokens);
+    visitor(Field("tokens", "number of tokens to train on, such as 300G").takes("D").essential(), self.tokens);
     visitor(Field("days", "train for so many days").above(0, 1e6).word(0, "none").takes("X").essential(), self.days);
     Answer::visit(self, visitor, "a picture .svg, .png or .pdf, or a table .tsv");
     visitor(Field("machines", "Machines"), self.machines);
@@ -136,9 +136,8 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
 
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,
                      bool measure) {
-  check<DataError>(
-      config.reads_tokens(), name, ": reads ", models::what_it_reads(config),
-      ", and what is counted are models of texts; a --dry-run of finetune or pretrain says what a run takes");
+  check<DataError>(config.reads_tokens(), name, ": reads ", models::what_it_reads(config),
+                   "; only models of texts are counted; a --dry-run of finetune or pretrain says what a run takes");
   if (config.tokens().vocab_size == 0) config.tokens().vocab_size = 256;
   CostReport report{name, config.arch(), {}, {}};
   try {

@@ -74,10 +74,12 @@ struct KernelsOptions : Answer {
                 .takes("X")
                 .essential(),
             self.reach);
-    visitor(Field("direction", "of the query, in whose plane keys are: a coordinate's axis, the diagonal, or random")
-                .takes("NAME")
-                .essential(),
-            self.direction);
+    visitor(
+        Field("direction",
+              "direction of the query; keys lie in a plane through it: a coordinate's axis, the diagonal, or random")
+            .takes("NAME")
+            .essential(),
+        self.direction);
     StackChoice::visit(self.choice, visitor);
     visitor(Field("head_width", "width of a head, of variants without a MODEL").range(2, 1024).takes("N"),
             self.head_width);

@@ -44,7 +44,7 @@ struct StackChoice {
 inline void check_choice(const cli::Arguments& arguments) {
   for (const char* of_models : {"stack", "base", "layer"}) {
     check<UsageError>(!arguments.operand("MODEL").empty() || !arguments.given(of_models), "--", of_models,
-                      " is of a MODEL, and there is none; leave it out");
+                      " belongs to a MODEL, and none is given; leave it out");
   }
 }
 

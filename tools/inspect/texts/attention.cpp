@@ -143,7 +143,7 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
 
 void check_usage_of_texts(const cli::Arguments& arguments, const AttentionOptions& options) {
   check<UsageError>((options.output.empty() && !options.json) || !arguments.given("top"),
-                    "--top is for what is printed for people; leave it out, or -o and --json");
+                    "--top is for terminal output and drawings; leave it out, or -o and --json");
   check<UsageError>(!arguments.given("graph") && options.of != "answer",
                     "--graph and --of answer are for graphs files");
 }

@@ -44,7 +44,7 @@ struct SurpriseOptions {
                 .takes("K")
                 .essential(),
             self.top);
-    visitor(Field("table", "print a table of the tokens: surprise, probability, rank, and what was more probable")
+    visitor(Field("table", "print a table of the tokens: surprise, probability, rank, and more probable tokens")
                 .essential(),
             self.table);
     visitor(Field("overlong",

@@ -231,7 +231,7 @@ void check_usage(const cli::Arguments& arguments, const EmbedOptions& options) {
   const bool json = options.json || options.jsonl;
   check<UsageError>(options.text.empty() || arguments.operands("FILE").empty(), "give --text or a FILE, not both");
   check<UsageError>(!json || !output.ends_with(".h5"), output,
-                    ": the ending asks for HDF5, and --json for JSON; give -o another ending");
+                    ": the ending means HDF5, and --json JSON; give -o another ending");
   check<UsageError>(json || output.empty() || output == "-" || output.ends_with(".tsv") || output.ends_with(".h5"),
                     output, ": vectors can only be written to .tsv and .h5 files");
   cli::protect_inputs({options.base}, {output}, arguments);
