@@ -132,12 +132,15 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   const Place header = place;
   const Index count =
       format_.split(rest, place, [&](Index column, std::string_view name) { names.add(column, name_in(name)); });
+  const bool may_be_header = std::ranges::any_of(
+      wanted, [&](const WantedColumn& one) { return !one.name.empty() || names.find(one.usual, header).has_value(); });
+  const std::string or_none = may_be_header ? "" : ", or give --no-header if this line is an example";
   for (const auto& [option, given, usual, column] : wanted) {
     const std::string name = given.empty() ? usual : given;
     *column = names.find(name, header);
     if (!*column && !given.empty()) *column = column_number(given);
     check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name),
-                     "; there are: ", names.shown(), "; choose one with ", option);
+                     "; there are: ", names.shown(), "; choose one with ", option, or_none);
   }
   check<DataError>(texts_ != Texts::one || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");

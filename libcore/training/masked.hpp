@@ -44,6 +44,7 @@ std::vector<char> rows_right(const Tensor& logits, const std::vector<TokenId>& t
 // Adds predictions of tokens by logits [tokens, vocab].  Throws NumericError where a logit is not finite.
 void count_predictions(const Tensor& logits, const std::vector<TokenId>& targets, MaskedEvaluation& sum);
 
+inline constexpr double evaluated_masking = 0.15;
 // The windows on which every such model is evaluated: 15 % of single tokens are masked, always the same ones, in pairs
 // if the model has a head for them; `time` tokens each, 0: as many as in training.
 data::MaskedWindows evaluation_windows(const models::MaskedPredictor& model, const data::TokenSource& tokens,
@@ -83,6 +84,8 @@ class Masked : public WindowObjective<models::MaskedPredictor, data::MaskedWindo
 
   MicroBatch batch(Index first, Index count) const override;
   std::optional<double> frequency_loss() const override;
+  // Where training masks more than validation, whose loss is then lower.
+  std::string note() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of masked tokens, and that of pairs.
   std::vector<Metric> evaluate(const Evaluators& by) const override;

@@ -225,7 +225,7 @@ TEST_CASE("inspect: a model that knows nothing scores the logarithm of its vocab
   // Of all bytes of the text, that of the first token too, which nothing predicts.
   CHECK(score["bits_per_byte"].get<double>() == doctest::Approx(99 * std::log2(257) / 90).epsilon(1e-6));
   const Outcome text = place.run("$I evaluate zero.h5 tokens.h5");
-  CHECK(text.out == "tokens          99\nnats per token  5.54908\nperplexity      257\nbits per byte   8.80619\n");
+  CHECK(text.out == "tokens          99\nnats per token  5.54908\nperplexity      257.000\nbits per byte   8.80619\n");
 }
 
 TEST_CASE("inspect: the score does not depend on the batch") {

@@ -24,6 +24,7 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
   const Outcome outcome = corpus.must(read + "-o model.h5 --steps 30 --log log.jsonl --arch encoder:pooler=true");
   CHECK(contains(outcome.err, "validation loss"));
   CHECK(contains(outcome.err, "validation accuracy"));
+  CHECK(contains(outcome.err, "training masks 30 % of the tokens and validation 15 %"));
   CHECK(corpus.must("inspect verify model.h5").status == 0);
   std::istringstream log(read_file(corpus.path("log.jsonl")));
   json last;

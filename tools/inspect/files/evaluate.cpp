@@ -186,7 +186,7 @@ Score score_of(const cli::Arguments& arguments, const EvaluateOptions& options) 
 
 void print(const Score& score) {
   const auto line = [](const std::string& name, double value) {
-    std::cout << fmt::format("{:<15} {:.6g}\n", name, value);
+    std::cout << fmt::format("{:<15} {:#.6g}\n", name, value);
   };
   std::cout << fmt::format("{:<15} {}\n", score.unit + "s", grouped(score.result.targets));
   line("nats per " + score.unit, score.result.nats_per_target());
