@@ -26,6 +26,8 @@ TEST_CASE("two-stream: is trained on permutations, evaluated on fixed ones, fine
   CHECK_FALSE(answer.contains("bits_per_byte"));
   CHECK(answer["nats_per_token"].get<double>() < 3);
   CHECK(corpus.evaluate("model.h5") == answer);
+  CHECK(corpus.evaluate("model.h5 --sequence-length 16") == answer);
+  CHECK(corpus.evaluate("model.h5 --sequence-length 7")["nats_per_token"] != answer["nats_per_token"]);
   const json summary = parse_json(corpus.must("inspect model.h5 --json").out);
   CHECK(summary["config"]["arch"] == "two-stream");
   CHECK(summary["config"]["positions"] == "transformer-xl");

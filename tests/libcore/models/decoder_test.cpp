@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "libcore/heads/language_model.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/presets.hpp"
 #include "libcore/models/small_config.hpp"
@@ -117,6 +118,42 @@ TEST_CASE("decoder: cached decoding equals recomputation, token by token and wit
     const TokenIds ids = some_ids(2, 8, 13);
     const Tensor whole = model.next_token_head()(model.hidden(ids)).value();  // [2, 8, 13]
     check_steps(model, ids, whole);
+  }
+}
+
+TEST_CASE(
+    "token head: logits and loss are those of its equation, with a scale, a bias and a bound in any combination") {
+  constexpr Index rows = 4, width = 5, classes = 7;
+  const Tensor hidden = normal_tensor({rows, width}, 1);
+  const std::vector<TokenId> targets{3, 0, 6, 3};
+  for (const double scale : {1.0, 0.3}) {
+    for (const bool has_bias : {false, true}) {
+      for (const double cap : {0.0, 1.5}) {
+        CAPTURE(scale);
+        CAPTURE(has_bias);
+        CAPTURE(cap);
+        Parameters parameters{ParameterSource(2)};
+        const heads::LanguageModel head(Scope(parameters, "head"), classes, width, 1,
+                                        {.scale = static_cast<Real>(scale), .bias = has_bias, .cap = cap});
+        stir(parameters, 0.5);
+        const Tensor& weight = parameters.find("head/weight")->value();
+        const Tensor logits = head(Variable(hidden)).value();
+        double loss = 0;
+        for (Index r = 0; r < rows; ++r) {
+          double sum = 0, of_target = 0;
+          for (Index c = 0; c < classes; ++c) {
+            double z = has_bias ? parameters.find("head/bias")->value()[c] : 0;
+            for (Index i = 0; i < width; ++i) z += scale * hidden[r * width + i] * weight[c * width + i];
+            if (cap > 0) z = cap * std::tanh(z / cap);
+            CHECK(logits[r * classes + c] == doctest::Approx(z).epsilon(1e-10));
+            sum += std::exp(z);
+            if (c == targets[static_cast<std::size_t>(r)]) of_target = z;
+          }
+          loss += (std::log(sum) - of_target) / rows;
+        }
+        CHECK(head.loss(Variable(hidden), targets, {}).value()[0] == doctest::Approx(loss).epsilon(1e-10));
+      }
+    }
   }
 }
 

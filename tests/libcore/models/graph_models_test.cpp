@@ -567,6 +567,8 @@ TEST_CASE("graph-transformer: its states are those of its equations in plain loo
     value.push_back(linear_of(p, root + "/0/attention/value", n));
   }
   const Tensor y = m.of_nodes(batch_of({&graph}));
+  const models::EdgeAttentionMap map =
+      m.model->as<models::EdgeAttentionMaps>()->edge_attention_maps(batch_of({&graph})).front();
   for (Index i = 0; i < 6; ++i) {
     std::vector<double> mixed(width, 0.0);
     for (Index h = 0; h < heads; ++h) {
@@ -582,6 +584,10 @@ TEST_CASE("graph-transformer: its states are those of its equations in plain loo
       for (Index j = 0; j < 6; ++j) {
         for (Index c = h * head_width; c < (h + 1) * head_width; ++c)
           mixed[at(c)] += weights[at(j)] / total * value[at(j)][at(c)];
+      }
+      for (Index e = map.edges->rows[at(i)]; e < map.edges->rows[at(i) + 1]; ++e) {
+        const double expected = weights[at(map.edges->sources[at(e)])] / total;
+        CHECK(map.weights[e * heads + h] == doctest::Approx(expected).epsilon(1e-10));
       }
     }
     const auto z = sum_of(x[at(i)], linear_of(p, root + "/0/attention/output", mixed));

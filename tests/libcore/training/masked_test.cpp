@@ -174,6 +174,11 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
   const Index count = windows.windows_per_epoch();
   const auto masked = static_cast<double>(windows.in_order(0, count).rows.size());
   CHECK(masked == doctest::Approx(0.15 * static_cast<double>(valid.size())).epsilon(0.15));  // one window's is rounded
+  for (const auto& [asked, time] : std::vector<std::pair<Index, Index>>{{0, 20}, {7, 7}, {33, 33}}) {
+    const data::MaskedWindows others = evaluation_windows(model, valid, data::MaskVocabulary(30), asked);
+    CHECK(others.tokens_per_window() == time - 2);  // between two special tokens
+    CHECK(others.in_order(1, 1).time == time);
+  }
 }
 
 TEST_CASE("masked: bf16 comes to the loss of f32, before the blocks' norms and after") {

@@ -118,6 +118,22 @@ TEST_CASE("permute: it learns, with the same result however a step is cut, and e
   }
 }
 
+TEST_CASE("permute: an evaluation reads windows of as many tokens as are asked for, or as in training") {
+  const auto text = text_to_permute(500, 2);
+  const models::TwoStream model(tiny_two_stream(), 4);
+  std::vector<TokenId> all(500);
+  text.read(0, all);
+  for (const auto& [asked, time] : std::vector<std::pair<Index, Index>>{{0, 20}, {7, 7}, {33, 33}}) {
+    CAPTURE(asked);
+    const data::MaskedWindows windows = evaluation_windows(model, text, data::MaskVocabulary(permute_vocab), asked);
+    const Index own = time - 2;  // between two special tokens
+    CHECK(windows.windows_per_epoch() == (500 + own - 1) / own);
+    const std::vector<TokenId> ids = windows.in_order(1, 1).ids;  // the second
+    REQUIRE(std::ssize(ids) == time);
+    CHECK(std::equal(ids.begin() + 1, ids.end() - 1, all.begin() + own));
+  }
+}
+
 TEST_CASE("permute: stopped at any step and resumed, it ends with the same bits, in pairs of segments too") {
   const auto text = text_to_permute(3000, 1), valid = text_to_permute(500, 2);
   const TrainingConfig settings = quick_settings(12);

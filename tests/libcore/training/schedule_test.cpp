@@ -74,6 +74,8 @@ TEST_CASE("warmup: steps or a percentage of them, as text") {
   CHECK(Warmup::from_text("0.5%").of(1999) == 9);
   CHECK(Warmup::from_text("1%").of(100) == 1);  // 0.01 * 100 is a little more or less in binary
   CHECK(Warmup::from_text("7%").of(300) == 21);
+  CHECK(Warmup::from_text("2.3%").of(3000) == 69);  // as doubles 2.3 * 3000 / 100 is less
+  CHECK(Warmup::from_text("0.57%").of(10'000) == 57);
   for (const char* text : {"2000", "3%", "0.5%", "0", "100%"}) CHECK(Warmup::from_text(text).text() == text);
   for (const char* text : {"", "%", "-1", "-1%", "101%", "1.5", "3 %", "x", "3%%", "nan%"}) {
     CAPTURE(text);
