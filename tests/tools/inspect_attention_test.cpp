@@ -418,7 +418,7 @@ TEST_CASE("attention: what cannot be shown is refused in one line") {
       {of + "'the cat' --head 3", "--head 3: the layers of self have heads 1 to 2", 2},
       {of + "'the cat' --of source", "--of source: this model has attention of self", 2},
       {of + "'the cat' -o a.gif", "a.gif: attention can be written to .html, .svg, .png, .pdf, .tsv and .h5 files", 2},
-      {of + "'the cat' -o a.svg --top 3", "--top is for what is printed for people", 2},
+      {of + "'the cat' -o a.svg --top 3", "--top is for terminal output and drawings", 2},
       {of + "'the cat' -o a.svg --json", "--json prints to standard output", 2},
       {of + "'the cat' -o a.html --head 1", "a.html: such a file has every head; leave out --head", 2},
       {of + "'the cat' --vectors all", "--vectors is for pages, -o FILE.html", 2},
@@ -549,7 +549,7 @@ TEST_CASE("inspect: other verbs take adapters, too, and say what merged models d
   }
   corpus.refused("inspect embed lora.h5 --text cat", 1, "name it with --base");
   corpus.refused("inspect embed lora.h5 --text cat --base away/base.h5 -o away/base.h5", 2, "away/base.h5");
-  corpus.refused("inspect positions --scheme rope --base away/base.h5", 2, "--base is of a MODEL");
+  corpus.refused("inspect positions --scheme rope --base away/base.h5", 2, "--base belongs to a MODEL");
 }
 
 TEST_CASE("align: adapters, with their base") {

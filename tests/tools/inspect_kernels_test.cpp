@@ -169,7 +169,7 @@ TEST_CASE("inspect kernels: bad input is one line that says what there is") {
       {"--attention dot --what error", "--what error: none of the variants is an estimate"},
       {"--attention dot --what shape", "'shape' is not one of distance, distance-score"},
       {"--attention dot --head 2", "--head 2: the layer has 1 head"},
-      {"--attention dot --layer 1", "--layer is of a MODEL"},
+      {"--attention dot --layer 1", "--layer belongs to a MODEL"},
       {"--attention dot --count 5", "--count"},
       {"--attention dot --head-width 5 --direction diagonal", "the diagonal needs an even head width, not 5"},
       {"--attention dot -o x.jpg", "x.jpg: kernels can be written to .svg, .png, .pdf, .tsv and .h5 files"},

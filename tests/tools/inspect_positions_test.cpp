@@ -278,7 +278,7 @@ TEST_CASE("inspect positions: bad input is one line that says what there is") {
       {"--scheme sinusoidal --what bias", "it has heatmap, circles, similarity, distance"},
       {"--scheme alibi --what colours", "'colours' is not one of heatmap, circles"},
       {"--scheme alibi --head 9", "--head 9: the layer has 8 heads"},
-      {"--scheme alibi --layer 2", "--layer is of a MODEL"},
+      {"--scheme alibi --layer 2", "--layer belongs to a MODEL"},
       {"--scheme alibi -o x.gif", "x.gif: positions can be written to .svg, .png, .pdf, .tsv and .h5 files"},
       {"--scheme alibi -o x.svg --json", "--json prints to standard output"},
       {"--scheme sinusoidal -o x.tsv", "choose one of them with --what: heatmap, circles, similarity, distance"},

@@ -118,13 +118,13 @@ TEST_CASE("ranks: one that stalls ends the job, whose checkpoint stays") {
     CAPTURE(which);
     corpus.must("rm -f part.*");
     const Outcome stalled = corpus.run(
-        watching + ranks_below + "HEDDLE_STALL_TIMEOUT=3s " + on(ranks) + command + endless + "-o part.h5 & run=$!\n" +
+        watching + ranks_below + "HEDDLE_STALL_TIMEOUT=8s " + on(ranks) + command + endless + "-o part.h5 & run=$!\n" +
         "await $run 'test -e part.checkpoint.h5'\nfor p in $(ranks_below $run); do grep -qz OMPI_COMM_WORLD_RANK=" +
         std::to_string(which) + " /proc/$p/environ && kill -STOP $p; done\nwait $run");
     CAPTURE(stalled.err);
     CHECK(stalled.status == 1);
     CHECK(contains(stalled.err, concatenate(": rank ", which,
-                                            " has not answered for 3 seconds: it may have stalled, or "
+                                            " has not answered for 8 seconds: it may have stalled, or "
                                             "be lost; HEDDLE_STALL_TIMEOUT in the environment says "
                                             "how long ranks wait")));
     CHECK(corpus.must("inspect verify part.checkpoint.h5").status == 0);

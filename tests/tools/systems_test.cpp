@@ -32,9 +32,9 @@ TEST_CASE("systems: other systems and another seed do not continue a run") {
   const SmallCorpus corpus;
   if (!can_draw(corpus)) return;
   REQUIRE(corpus.run(training + "--steps 100000 --max-time 0.3s -o m.h5").status == 75);
-  corpus.refused(replaced(training, "half-degree=1", "half-degree=2") + "--steps 100000 -o m.h5", 1,
+  corpus.refused(replaced(training, "half-degree=1", "half-degree=2") + "--steps 100000 -o m.h5", 2,
                  "--tasks lyapunov:half-degree was 1 and is 2 now");
-  corpus.refused(training + "--seed 2 --steps 100000 -o m.h5", 1, "--seed was 1 and is 2 now");
+  corpus.refused(training + "--seed 2 --steps 100000 -o m.h5", 2, "--seed was 1 and is 2 now");
 }
 
 TEST_CASE("systems: a decoder learns them as one text") {

@@ -29,7 +29,7 @@ const cli::About about{
     .summary =
         "Continues texts with a decoder, translates them, or fills in masked tokens with an encoder; or prints their "
         "log-likelihoods.",
-    .synopsis = {"MODEL -p TEXT [options]", "MODEL [options] [FILE]", "MODEL --beam N [--n-best N] [options] [FILE]",
+    .synopsis = {"MODEL -p TEXT [options]", "MODEL [options] [FILE]",
                  "MODEL --answer-after TEXT [--num-samples N] [FILE]",
                  "MODEL --verify CLAIM [--beam N] [-p SYSTEM|FILE]", "MODEL[,MODEL...] --score [--jsonl] [FILE]",
                  "MODEL --evaluate REFERENCES [--json] [options] [FILE]", "ENCODER [--top K] [--jsonl] [FILE]"},
