@@ -11,8 +11,8 @@
 
 #include "libcore/models/architecture.hpp"
 #include "libcore/tensor/limits.hpp"
-#include "tools/cli/run.hpp"
 #include "tools/cli/choose_precision.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/training/pace.hpp"
 
 namespace heddle {

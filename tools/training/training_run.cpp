@@ -3,10 +3,10 @@
 
 #include "formats/files/checksum.hpp"
 #include "formats/heddle/load_model.hpp"
+#include "tools/cli/choose_precision.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/same_run.hpp"
 #include "tools/cli/version.hpp"
-#include "tools/cli/choose_precision.hpp"
 #include "tools/training/measure_network.hpp"
 #include "tools/training/plan_budget.hpp"
 #include "tools/training/training_files.hpp"

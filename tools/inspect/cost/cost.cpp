@@ -8,13 +8,13 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/models/architecture.hpp"
 #include "libcore/models/presets.hpp"
+#include "tools/cli/choose_precision.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/inspect/answer.hpp"
 #include "tools/inspect/cost/cost_report.hpp"
 #include "tools/inspect/cost/quantity.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/verbs.hpp"
-#include "tools/cli/choose_precision.hpp"
 
 namespace heddle {
 

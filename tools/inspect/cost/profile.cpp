@@ -14,9 +14,9 @@
 #include "libcore/tensor/profile.hpp"
 #include "libcore/training/objectives.hpp"
 #include "libcore/training/trainer.hpp"
+#include "tools/cli/choose_precision.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/verbs.hpp"
-#include "tools/cli/choose_precision.hpp"
 
 namespace heddle {
 
