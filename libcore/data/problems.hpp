@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -47,6 +48,13 @@ struct ProblemTable {
   Index rows() const { return columns == 0 ? 0 : static_cast<Index>(values.size()) / columns; }
 };
 
+// Pairs of a system of differential equations and a Lyapunov function of it.
+struct SystemDraws {
+  const symbolic::GeneratorSettings& size;
+  Index per_epoch;
+  double forward;  // the fraction whose system is drawn first, and whose function is sought
+};
+
 // What the settings of every family have. A family's own derive from it and have a visit().
 struct ProblemFamily {
   virtual ~ProblemFamily() = default;
@@ -58,10 +66,8 @@ struct ProblemFamily {
   virtual std::unique_ptr<ProblemSource> make(const std::string&, std::shared_ptr<const ProblemTable>) const {
     return nullptr;
   }
-  // Pairs of a system and its function, as texts: of what size, and how many are an epoch. Null where make() has the
-  // problems.
-  virtual const symbolic::GeneratorSettings* systems() const { return nullptr; }
-  virtual Index systems_per_epoch() const { return 0; }
+  // Pairs of a system and its function, as texts; none where make() has the problems.
+  virtual std::optional<SystemDraws> systems() const { return std::nullopt; }
 
   template <class Self, class Visitor>
   static void visit(Self&, Visitor&) {}

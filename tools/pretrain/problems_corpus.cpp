@@ -48,7 +48,7 @@ class ProblemsCorpus : public Corpus {
 std::unique_ptr<Corpus> open_problems(const PretrainOptions& options, const cli::Arguments& arguments) {
   const data::ProblemChoice family = options.tasks.resolved(data::ProblemChoice(), "tasks");
   family.check();
-  if (family->systems() != nullptr) return open_systems(family, arguments);
+  if (family->systems()) return open_systems(family, arguments);
   return std::make_unique<ProblemsCorpus>(options, arguments);
 }
 

@@ -18,8 +18,8 @@ class SystemsCorpus : public Corpus {
       : Corpus({}),
         name_(name_of_family(family)),
         tokenizer_(system_tokenizer()),
-        train_(pairs_to_train(name_, *family->systems(), family->systems_per_epoch(), seed_of(arguments))),
-        valid_(pairs_to_evaluate(name_, *family->systems(), pairs_that_evaluate, seed_of(arguments))) {
+        train_(pairs_to_train(name_, *family->systems(), seed_of(arguments))),
+        valid_(pairs_to_evaluate(name_, family->systems()->size, pairs_that_evaluate, seed_of(arguments))) {
     refuse({"train", "valid", "tokenizer", "documents", "sequence_length"}, arguments,
            ": is for files, and --tasks draws pairs");
   }

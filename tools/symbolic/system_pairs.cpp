@@ -1,5 +1,7 @@
 #include "tools/symbolic/system_pairs.hpp"
 
+#include "formats/symbolic/csdp.hpp"
+#include "libcore/base/random.hpp"
 #include "libcore/symbolic/operators.hpp"
 #include "libcore/text/spelling.hpp"
 
@@ -7,12 +9,8 @@ namespace heddle {
 
 namespace {
 
-std::function<data::TokenPair(std::uint64_t)> drawing(const text::Tokenizer& tokenizer,
-                                                      const symbolic::GeneratorSettings& settings, std::uint64_t seed) {
-  return [tokenizer, generator = symbolic::BackwardGenerator(settings, seed)](std::uint64_t number) {
-    const symbolic::LyapunovPair pair = generator.pair(number);
-    return data::TokenPair{tokenizer.encode(prefix(pair.system)), tokenizer.encode(prefix(pair.function))};
-  };
+data::TokenPair tokens_of(const text::Tokenizer& tokenizer, const symbolic::LyapunovPair& pair) {
+  return {tokenizer.encode(prefix(pair.system)), tokenizer.encode(prefix(pair.function))};
 }
 
 }  // namespace
@@ -37,21 +35,33 @@ text::Tokenizer system_tokenizer() {
   return text::Tokenizer(std::move(model));
 }
 
-data::GeneratedPairs pairs_to_train(const std::string& name, const symbolic::GeneratorSettings& settings,
-                                    Index per_epoch, std::uint64_t seed) {
+data::GeneratedPairs pairs_to_train(const std::string& name, const data::SystemDraws& draws, std::uint64_t seed) {
   const text::Tokenizer tokenizer = system_tokenizer();
-  return {name,
-          {.pairs = per_epoch, .longest = settings.most_tokens, .vocab_size = tokenizer.vocab_size()},
-          drawing(tokenizer, settings, seed)};
+  std::shared_ptr<const symbolic::ForwardGenerator> forward;
+  if (draws.forward > 0) {
+    constexpr double patience = 600;  // seconds: no pair depends on how fast the machine is
+    const std::string csdp = formats::find_csdp();
+    forward = std::make_shared<const symbolic::ForwardGenerator>(
+        draws.size, seed, csdp.empty() ? symbolic::SemidefiniteSolver() : formats::csdp_solver(csdp, patience));
+  }
+  const auto draw = [tokenizer, backward = symbolic::BackwardGenerator(draws.size, seed), forward,
+                     fraction = draws.forward,
+                     chance = RandomStream(seed, random_site("systems/forward"))](std::uint64_t number) {
+    if (chance.uniform(number) < fraction)
+      if (const auto pair = forward->pair(number)) return tokens_of(tokenizer, *pair);
+    return tokens_of(tokenizer, backward.pair(number));
+  };
+  return {
+      name, {.pairs = draws.per_epoch, .longest = draws.size.most_tokens, .vocab_size = tokenizer.vocab_size()}, draw};
 }
 
 data::PairsInMemory pairs_to_evaluate(const std::string& name, const symbolic::GeneratorSettings& settings, Index count,
                                       std::uint64_t seed) {
   const text::Tokenizer tokenizer = system_tokenizer();
-  const auto draw = drawing(tokenizer, settings, seed);
+  const symbolic::BackwardGenerator backward(settings, seed);
   std::vector<data::TokenPair> pairs;
   for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(count); ++i)
-    pairs.push_back(draw((std::uint64_t{1} << 63) + i));
+    pairs.push_back(tokens_of(tokenizer, backward.pair((std::uint64_t{1} << 63) + i)));
   return {std::move(pairs), tokenizer.vocab_size(), tokenizer.vocab_size(), name};
 }
 

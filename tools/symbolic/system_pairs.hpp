@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "libcore/data/generated_pairs.hpp"
+#include "libcore/data/problems.hpp"
 #include "libcore/symbolic/generators.hpp"
 #include "libcore/text/tokenizer.hpp"
 
@@ -14,10 +15,10 @@ namespace heddle {
 // base 1000, variables, operators, and what separates equations.
 text::Tokenizer system_tokenizer();
 
-// Backward pairs that are drawn as they are needed, and as many others to evaluate on: pairs whose numbers begin at
-// 2^63.
-data::GeneratedPairs pairs_to_train(const std::string& name, const symbolic::GeneratorSettings& settings,
-                                    Index per_epoch, std::uint64_t seed);
+// Pairs that are drawn as they are needed: backward, but for a fraction of forward ones. Throws DataError where these
+// lack their solver.
+data::GeneratedPairs pairs_to_train(const std::string& name, const data::SystemDraws& draws, std::uint64_t seed);
+// Backward pairs to evaluate on, whose numbers begin at 2^63.
 data::PairsInMemory pairs_to_evaluate(const std::string& name, const symbolic::GeneratorSettings& settings, Index count,
                                       std::uint64_t seed);
 

@@ -160,7 +160,7 @@ TEST_CASE("problems: gradients are those of the functions, which follow from the
       {"encoder:table=t.csv,width=3,rows=7", 2 * 2 * 3 + 4 * 3 * 3 + 6 * 3 + 6 + 3 * 6 + 3 + 3 + 1}};
   // Every family of functions; the others draw systems.
   CHECK(std::ssize(sizes) == std::ranges::count_if(kinds<data::ProblemFamily>().all, [](const auto& family) {
-          return family.defaults->systems() == nullptr;
+          return !family.defaults->systems();
         }));
   for (const auto& [text, numbers] : sizes) {
     CAPTURE(text);
