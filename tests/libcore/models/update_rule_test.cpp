@@ -159,9 +159,8 @@ TEST_CASE("problems: gradients are those of the functions, which follow from the
       {"mlp:table=t.csv,hidden=3,rows=7", 3 * 2 + 3 + 3 + 1},
       {"encoder:table=t.csv,width=3,rows=7", 2 * 2 * 3 + 4 * 3 * 3 + 6 * 3 + 6 + 3 * 6 + 3 + 3 + 1}};
   // Every family of functions; the others draw systems.
-  CHECK(std::ssize(sizes) == std::ranges::count_if(kinds<data::ProblemFamily>().all, [](const auto& family) {
-          return !family.defaults->systems();
-        }));
+  CHECK(std::ssize(sizes) == std::ranges::count_if(kinds<data::ProblemFamily>().all,
+                                                   [](const auto& family) { return !family.defaults->systems(); }));
   for (const auto& [text, numbers] : sizes) {
     CAPTURE(text);
     const auto source = problems(text, some_table());
