@@ -62,47 +62,46 @@ PairLengths PairGroups::lengths_of(Index pair) const {
   return frames_.lengths(texts.source, texts.target);
 }
 
-bool PairGroups::fits(Index pair) const {
+bool PairGroups::fits(const PairLengths& texts, const PairLengths& read) const {
   const Index most = limits_.options.max_length > 0 ? limits_.options.max_length : std::numeric_limits<Index>::max();
-  const PairLengths texts = pairs_.lengths_in(pair, epoch_), read = lengths_of(pair);
   return texts.source <= most && texts.target <= most && read.source <= limits_.max_source &&
          read.target <= limits_.max_target;
 }
 
-void PairGroups::sort() const {
+std::vector<PairGroups::Place> PairGroups::sorted() const {
   static const std::uint64_t site = random_site("data/pairs");
   const RandomStream stream(seed_, site, static_cast<std::uint64_t>(epoch_));
-  using Key = std::tuple<Index, Index, double, Index>;
-  std::vector<Key> keys;
+  std::vector<Place> places;
   for (Index pair = 0; pair < pairs_.size(); ++pair) {
-    if (!fits(pair)) continue;
-    const PairLengths read = lengths_of(pair);
-    keys.emplace_back(read.target, read.source, stream.uniform(static_cast<std::uint64_t>(pair)), pair);
+    const PairLengths texts = pairs_.lengths_in(pair, epoch_), read = frames_.lengths(texts.source, texts.target);
+    if (fits(texts, read))
+      places.emplace_back(read.target, read.source, stream.uniform(static_cast<std::uint64_t>(pair)), pair);
   }
-  std::sort(keys.begin(), keys.end());
-  sorted_.clear();
-  for (const Key& key : keys) sorted_.push_back(std::get<3>(key));
+  std::sort(places.begin(), places.end());
+  return places;
 }
 
 void PairGroups::arrange(Index epoch) const {
   if (epoch == epoch_) return;
   epoch_ = epoch;
-  sort();
+  const std::vector<Place> places = sorted();
+  sorted_.clear();
+  for (const Place& place : places) sorted_.push_back(std::get<3>(place));
   check<DataError>(
       !sorted_.empty(), pairs_.name(), ": ",
       pairs_.size() == 0 ? "has no pair" : "every pair is longer than the limit; raise `max_length` or `context`");
   groups_.clear();
   Index begin = 0, source = 0, target = 0;
-  for (Index i = 0; i < static_cast<Index>(sorted_.size()); ++i) {
-    const PairLengths read = lengths_of(sorted_[static_cast<std::size_t>(i)]);
-    const Index with_source = std::max(source, read.source), with_target = std::max(target, read.target);
+  for (Index i = 0; i < static_cast<Index>(places.size()); ++i) {
+    const auto& [own_target, own_source, tie, pair] = places[static_cast<std::size_t>(i)];
+    const Index with_source = std::max(source, own_source), with_target = std::max(target, own_target);
     const Index count = i - begin + 1, tokens = limits_.options.batch_tokens;
     const bool is_full = tokens > 0 ? count * std::max(with_source, with_target) > tokens : count > limits_.batch_size;
     if (is_full && count > 1) {
       groups_.push_back({begin, i - begin});
       begin = i;
-      source = read.source;
-      target = read.target;
+      source = own_source;
+      target = own_target;
     } else {
       source = with_source;
       target = with_target;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "libcore/base/visit.hpp"
@@ -91,10 +92,13 @@ class PairGroups {
     Index begin, count;  // in the sorted order
   };
   PairLengths lengths_of(Index pair) const;
-  bool fits(Index pair) const;
+  bool fits(const PairLengths& texts, const PairLengths& read) const;
   // Sets sorted_ and groups_. Throws DataError where no pair is left.
   void arrange(Index epoch) const;
-  void sort() const;
+  // Of each pair that fits in the epoch: tokens that are read of its target and its source, its place among equals, and
+  // its number; in their order.
+  using Place = std::tuple<Index, Index, double, Index>;
+  std::vector<Place> sorted() const;
   void measure();
 
   const PairSource& pairs_;
