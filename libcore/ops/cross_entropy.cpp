@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "libcore/autograd/first_uses.hpp"
 #include "libcore/tensor/exponentials.hpp"
 #include "libcore/tensor/math.hpp"
 #include "libcore/tensor/matmul.hpp"
@@ -246,6 +247,7 @@ Variable cross_entropy(const Variable& logits, const std::vector<TokenId>& targe
 
 Variable linear_cross_entropy(const Variable& hidden, const Variable& weight, const Variable& bias,
                               const std::vector<TokenId>& targets, const CrossEntropy& options) {
+  about_to_use({weight, bias});
   const Section section("head and cross-entropy");
   check<ShapeError>(
       weight.shape().rank() == 2 && hidden.shape()[-1] == weight.shape()[1] && hidden.value().is_contiguous(),

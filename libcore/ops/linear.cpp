@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "libcore/autograd/first_uses.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/tensor/matmul.hpp"
 #include "libcore/tensor/precision.hpp"
@@ -191,6 +192,7 @@ Shapes check_shapes(const Variable& x, const Variable& weight, const Variable& b
 }  // namespace
 
 Variable linear(const Variable& x, const Variable& weight, const Variable& bias, const LinearOptions& options) {
+  about_to_use({weight, bias});
   const Section section("linear");
   const Shapes shapes = check_shapes(x, weight, bias, options.residual);
   check<ShapeError>(!options.activation || options.residual.empty(), "linear: either an activation or a residual");

@@ -5,6 +5,7 @@
 
 #include "libcore/base/error.hpp"
 #include "libcore/tensor/matmul.hpp"
+#include "libcore/tensor/timeline.hpp"
 
 namespace heddle {
 
@@ -41,7 +42,7 @@ const char* Part::current() {
 }
 
 Section::Section(const char* name, Pass pass) : name_(name), part_(current_part), pass_(pass) {
-  if (active_profile == nullptr) return;
+  if (active_profile == nullptr && Timeline::current() == nullptr) return;
   outer_ = std::exchange(innermost, this);
   flops_before_ = matmul_flops();
   start_ = std::chrono::steady_clock::now();
@@ -56,9 +57,12 @@ Section::~Section() {
     outer_->inner_seconds_ += seconds;
     outer_->inner_flops_ += flops;
   }
-  if (active_profile == nullptr) return;
   const std::string_view part = part_ == nullptr ? "" : part_;
   const bool backward = pass_ == Pass::backward;
+  if (Timeline* const timeline = Timeline::current()) {
+    timeline->note({std::string(part), name_, backward, false, 0, 0}, start_);
+  }
+  if (active_profile == nullptr) return;
   Profile::Entry& entry = active_profile->entries_[{part, name_, backward}];
   entry.part = part;
   entry.name = name_;

@@ -125,6 +125,7 @@ std::vector<std::span<const Real>> GradientExchange::numbers_of(const Chunk& chu
 void GradientExchange::finish_oldest() {
   UnderWay& oldest = under_way_.front();
   oldest.pending->finish();
+  oldest.transit.arrived();
   const Real* from = oldest.sum.data();
   for (const Piece& piece : oldest.own->pieces) {
     std::copy_n(from, piece.count, owners_.trained()[piece.gradient].gradient->tensor().data() + piece.begin);

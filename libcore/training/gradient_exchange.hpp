@@ -13,6 +13,7 @@
 
 #include "libcore/autograd/tape.hpp"
 #include "libcore/parallel/tree.hpp"
+#include "libcore/tensor/timeline.hpp"
 #include "libcore/training/gradient_tree.hpp"
 #include "libcore/training/owners.hpp"
 
@@ -55,6 +56,7 @@ class GradientExchange {
     std::deque<std::vector<Real>> packed = {};
     std::vector<Real> sum = {};
     std::optional<parallel::PendingSum<Real>> pending = std::nullopt;
+    Transit transit{"gradients"};
   };
 
   std::vector<Round> rounds_of(const std::vector<std::size_t>& gradients) const;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "libcore/tensor/profile.hpp"
 #include "libcore/training/optimizer.hpp"
 
 namespace heddle::training {
@@ -84,26 +83,6 @@ Owners::Owners(const Parameters& parameters, const parallel::Group& group)
     });
     return of != trained_.end() && updates(*of);
   });
-}
-
-void Owners::share_weights() const {
-  if (group_.is_alone()) return;
-  Section section("exchange of weights");
-  std::vector<parallel::Outgoing> sent;
-  std::vector<parallel::Incoming> received;
-  for (const Trained& of : trained_) {
-    if (of.owner == everyone) continue;
-    const std::span<Real> weights = of.weights();
-    section.add_bytes(static_cast<double>(weights.size_bytes()));
-    if (of.owner != group_.rank()) {
-      received.push_back({of.owner, std::as_writable_bytes(weights)});
-      continue;
-    }
-    for (int other = 0; other < group_.size(); ++other) {
-      if (other != group_.rank()) sent.push_back({other, std::as_bytes(weights)});
-    }
-  }
-  group_.exchange(sent, received);
 }
 
 double Owners::norm_of_gradients() const {

@@ -1,6 +1,7 @@
 // Which rank updates which parameter: each keeps the memory of the update rule for its own alone, and sends their
-// weights to the others after an update. A parameter has one owner, since rules use whole matrices; the sizes are
-// balanced as far as that goes. Tables that models look rows up in are updated by all, whose gradients have few rows.
+// weights to the others after an update (WeightExchange). A parameter has one owner, since rules use whole matrices;
+// the sizes are balanced as far as that goes. Tables that models look rows up in are updated by all, whose gradients
+// have few rows.
 //
 // Source: Rajbhandari et al. 2020, "ZeRO: memory optimizations toward training trillion parameter models", section 5.1
 // (stage 1).
@@ -37,8 +38,6 @@ class Owners {
   Parameters& own() { return own_; }
   const Parameters& own() const { return own_; }
 
-  // After an update: every rank gets the weights that others have updated.
-  void share_weights() const;
   // The norm of all gradients as one vector, where each rank has those of its own: the same bits as gradient_norm().
   double norm_of_gradients() const;
 

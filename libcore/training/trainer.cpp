@@ -101,7 +101,8 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config, const paral
       optimizer_(config.optimizer->make(owners_.own())),
       average_(config.training.ema_decay, parameters_),
       gradients_(owners_.trained(), config.training.accumulate, group),
-      exchange_(parameters_, owners_, gradients_, group) {
+      exchange_(parameters_, owners_, gradients_, group),
+      weights_(owners_, group) {
   parameters_.allocate_gradients();
 }
 
@@ -171,7 +172,7 @@ Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
     const Index part = first + std::ssize(losses);
     Recording recording;
     if (part + 1 == gradients_.own().end) exchange_.watch(recording);
-    const Variable loss = batch.loss(pass_of(part), step.counts);
+    const Variable loss = forward(batch, part, step.counts, recording);
     losses.push_back(loss.value()[0]);
     recording.backward(loss);
     gradients_.add(part);
@@ -179,6 +180,18 @@ Trainer::Step Trainer::accumulate_gradients(const Hooks& hooks) {
   exchange_.finish();
   step.loss = sum_of_losses(losses);
   return step;
+}
+
+// The first one of a step gets the weights of the last update meanwhile.
+Variable Trainer::forward(const MicroBatch& batch, Index part, const Counts& counts, Recording& recording) {
+  if (part > gradients_.own().begin || group_.is_alone()) return batch.loss(pass_of(part), counts);
+  Variable loss;
+  {
+    const WeightExchange::During during(weights_, recording);
+    loss = batch.loss(pass_of(part), counts);
+  }
+  weights_.finish();
+  return loss;
 }
 
 // One after the other.
@@ -223,7 +236,8 @@ void Trainer::update(const Step& step) {
                       .learning_rate = rate,
                       .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,
                       .loss = step.loss});
-  owners_.share_weights();
+  weights_.updated();
+  if (config_.training.ema_decay > 0) weights_.finish();
   rate_ = rate;
   average_.update(state_.step);
   objective_.finish_step();
@@ -266,6 +280,7 @@ double Trainer::step() {
   const PrecisionScope scope(precision_);
   const Step step = accumulate_gradients({});
   update(step);
+  weights_.finish();
   return step.loss;
 }
 
@@ -287,6 +302,7 @@ bool Trainer::is_best(double metric) const {
 
 // Nothing useful when stopped.
 std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
+  weights_.finish();
   share_state();  // of which the first rank may save a checkpoint, and evaluate
   std::vector<Metric> metrics;
   together([&] { metrics = evaluate_average(hooks); });
@@ -319,7 +335,8 @@ std::vector<Metric> Trainer::evaluate_average(const Hooks& hooks) {
 }
 
 // An update may overflow, which the next step would find too late: only weights that work are saved.
-void Trainer::save(const std::function<void()>& hook) const {
+void Trainer::save(const std::function<void()>& hook) {
+  weights_.finish();
   share_state();
   const MovingAverage::Exchanged averaged(average_);
   together([&] { check_model(); });
@@ -423,6 +440,7 @@ void Trainer::run(const Hooks& hooks) {
   {
     const MovingAverage::Exchanged trained(average_);
     train(hooks);
+    weights_.finish();
   }
   share_state();
   together([&] { check_model(); });

@@ -14,6 +14,7 @@
 #include "libcore/training/objective.hpp"
 #include "libcore/training/owners.hpp"
 #include "libcore/training/training_config.hpp"
+#include "libcore/training/weight_exchange.hpp"
 
 namespace heddle::training {
 
@@ -121,6 +122,7 @@ class Trainer {
   };
   Step begin_step() const;
   Step accumulate_gradients(const Hooks& hooks);
+  Variable forward(const MicroBatch& batch, Index part, const Counts& counts, Recording& recording);
   double sum_of_losses(const std::vector<double>& own) const;
   bool agree(const std::function<bool()>& hook) const { return group_.any(hook()); }
   void together(const std::function<void()>& work) const;
@@ -139,7 +141,7 @@ class Trainer {
   void report_or_stop(const Hooks& hooks, const Interval& interval);
   std::vector<Metric> evaluate(const Hooks& hooks);
   std::vector<Metric> evaluate_average(const Hooks& hooks);
-  void save(const std::function<void()>& hook) const;
+  void save(const std::function<void()>& hook);
   // Throws NumericError unless the model's weights are finite and it computes a loss that is, or an evaluation did.
   void check_model() const;
   void check_weights() const;
@@ -160,6 +162,7 @@ class Trainer {
   MovingAverage average_;
   GradientTree gradients_;
   GradientExchange exchange_;
+  WeightExchange weights_;
   TrainingState state_;
   Index evaluated_step_ = -1;
   bool stopped_ = false;

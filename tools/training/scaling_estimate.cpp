@@ -10,7 +10,7 @@ namespace {
 
 // What training/gradient_exchange.hpp and owners.hpp do: during the last backward pass gradients are summed in rounds
 // of some numbers, of each of which every rank sends the others their parts; each updates a part of the weights, and
-// sends it to the others.
+// sends it to the others during their next forward pass (training/weight_exchange.hpp).
 RankStep as_runs_are() {
   RankStep step;
   step.exchange = Exchange::direct;
@@ -53,7 +53,7 @@ ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, co
 }
 
 std::string how_ranks_exchange() {
-  return "gradients in the last backward pass, those of embeddings and weights after it";
+  return "gradients in the last backward pass, those of embeddings after it, weights in the first forward pass";
 }
 
 }  // namespace heddle

@@ -76,7 +76,9 @@ StepTime step_time(const RankStep& step, const Placement& placement, const Netwo
     const double backward = step.micro_batch * 2 / 3;
     time.exchange = pieces * of_piece;
     const double first = step.divides_state ? step.factor / (1 + step.factor) : 1;
-    const double hidden = std::min((1 - step.late) * (pieces - 1) * first * of_piece, (1 - 1 / pieces) * backward);
+    const double can_hide = (1 - step.late) * (pieces - 1) * of_piece;
+    const double hidden = std::min(first * can_hide, (1 - 1 / pieces) * backward) +
+                          std::min((1 - first) * can_hide, (1 - 1 / pieces) * (step.micro_batch - backward));
     time.exposed = time.exchange - (step.overlaps ? hidden : 0);
   }
   time.seconds = own * step.micro_batch + time.exposed + step.update / (step.divides_state ? ranks : 1);

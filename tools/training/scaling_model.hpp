@@ -56,9 +56,9 @@ struct RankStep {
   Exchange exchange = Exchange::direct;
   bool overlaps = false;  // whether a piece is exchanged as soon as the last backward pass has completed it
   // Whether each rank updates its part alone (ZeRO-1, Rajbhandari et al. 2020). Then the second half of an exchange has
-  // weights in place of gradients, and follows the update.
+  // weights in place of gradients; with overlaps, they arrive during the next step's first forward pass.
   bool divides_state = false;
-  double late = 0;  // the part of the gradients that follows the backward pass in any case
+  double late = 0;  // the part of the gradients that no pass hides
 };
 
 struct StepTime {
@@ -71,8 +71,8 @@ struct StepTime {
 
 // Backward passes take two thirds of a micro-batch, as their products are twice those of forward passes. n pieces of c
 // seconds each, which are complete at even distances in a backward pass of b seconds, are exchanged in turn, so the
-// last one is done max(c, n c - (1 - 1 / n) b) after it. Of a step that divides the state that is so for the first
-// half.
+// last one is done max(c, n c - (1 - 1 / n) b) after it. Where the state is divided, that is so for the first half of an
+// exchange, and for the second one with the forward pass, a third of a micro-batch, in place of the backward pass.
 StepTime step_time(const RankStep& step, const Placement& placement, const Network& network);
 
 // The part of a gradient's memory that waits on one rank at most, in numbers of whole gradients, and the sums that the

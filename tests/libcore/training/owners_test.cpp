@@ -2,16 +2,19 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 #include <string>
 
+#include "libcore/autograd/first_uses.hpp"
 #include "libcore/parallel/thread_group.hpp"
 #include "libcore/training/gradient_exchange.hpp"
 #include "libcore/training/gradient_tree.hpp"
 #include "libcore/training/optimizer.hpp"
 #include "libcore/training/owners.hpp"
+#include "libcore/training/weight_exchange.hpp"
 #include "short_training.hpp"
 #include "support/on_threads.hpp"
 
@@ -133,6 +136,99 @@ TEST_CASE("exchange: gradients are on their way as soon as the backward pass has
       CHECK(parameter.gradient().elements() == std::vector<Real>(static_cast<std::size_t>(parameter.size()), 3));
     }
   });
+}
+
+namespace {
+
+// Delivers what was begun when it is waited for, and not before.
+class Late final : public parallel::Group {
+ public:
+  explicit Late(const parallel::Group& of) : Group(of.rank(), of.size()), of_(of) {}
+  std::unique_ptr<parallel::Pending> begin(std::span<const parallel::Outgoing> sent,
+                                           std::span<const parallel::Incoming> received) const override {
+    return std::make_unique<Waiting>(of_, received, of_.begin(sent, {}));
+  }
+  void abort(int status) const override { of_.abort(status); }
+
+ private:
+  class Waiting final : public parallel::Pending {
+   public:
+    Waiting(const parallel::Group& of, std::span<const parallel::Incoming> received,
+            std::unique_ptr<parallel::Pending> sent)
+        : of_(of), received_(received.begin(), received.end()), sent_(std::move(sent)) {}
+    bool is_done() override { return false; }
+    void wait() override {
+      of_.exchange({}, received_);
+      sent_->wait();
+    }
+
+   private:
+    const parallel::Group& of_;
+    std::vector<parallel::Incoming> received_;
+    std::unique_ptr<parallel::Pending> sent_;
+  };
+  const parallel::Group& of_;
+};
+
+// Uses every parameter in turn, each but embeddings announced; `see` is called before each use.
+void use_all(const Parameters& parameters, const std::function<void(const Parameter&)>& see) {
+  for (const Parameter& parameter : parameters.all()) {
+    if (!parameter.name.starts_with("embedding")) about_to_use({parameter.variable});
+    see(parameter);
+    (void)record(Tensor({1}, Real(0)), {parameter.variable}, [](const Tensor&) {});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("weights of other ranks arrive when a pass announces their use, those whose use it does not before it") {
+  parallel::on_ranks(2, [](const parallel::Group& whole) {
+    const OnThreads scope(1);
+    const Late group(whole);
+    Parameters parameters{ParameterSource(1)};
+    declare(parameters);
+    (void)Scope(parameters, "").parameter("norm/gain", {5}, Initializer::zeros(), Decay::no);
+    const Owners owners(parameters, group);
+    WeightExchange exchange(owners, group);
+    for (int step = 1; step <= 3; ++step) {
+      for (const Parameter& parameter : owners.own().all()) parameter.value().fill(static_cast<Real>(step));
+      exchange.updated();
+      Recording recording;
+      const WeightExchange::During during(exchange, recording);
+      Index early = 0;
+      use_all(parameters, [&](const Parameter& parameter) {
+        CHECK(parameter.value()[0] == static_cast<Real>(step));
+        early += parameters.all().back().value()[0] == static_cast<Real>(step) ? 0 : 1;
+      });
+      // The first pass shows which uses are announced; the last parameter is one of these.
+      if (owners.own().find("norm/gain") == nullptr) CHECK(early == (step == 1 ? 0 : std::ssize(parameters.all()) - 1));
+      exchange.finish();
+    }
+  });
+}
+
+TEST_CASE("weights that are read before they have arrived are an error") {
+  CHECK_THROWS_WITH_AS(parallel::on_ranks(2,
+                                          [](const parallel::Group& whole) {
+                                            const OnThreads scope(1);
+                                            const Late group(whole);
+                                            Parameters parameters{ParameterSource(1)};
+                                            declare(parameters);
+                                            const Owners owners(parameters, group);
+                                            WeightExchange exchange(owners, group);
+                                            for (const bool announces : {true, false}) {
+                                              exchange.updated();
+                                              Recording recording;
+                                              const WeightExchange::During during(exchange, recording);
+                                              for (const Parameter& parameter : parameters.all()) {
+                                                if (announces) about_to_use({parameter.variable});
+                                                (void)record(Tensor({1}, Real(0)), {parameter.variable},
+                                                             [](const Tensor&) {});
+                                              }
+                                              exchange.finish();
+                                            }
+                                          }),
+                       doctest::Contains("was used before it had arrived from rank"), Error);
 }
 
 }  // namespace owners_tests
