@@ -6,92 +6,21 @@
 #include <utility>
 
 #include "libcore/base/error.hpp"
+#include "libcore/metrics/edit_rate.hpp"
 #include "libcore/metrics/white_space.hpp"
+#include "libcore/text/letter_case.hpp"
 
 namespace heddle::metrics {
 
 namespace {
 
-bool is_digit(char letter) {
-  return letter >= '0' && letter <= '9';
-}
-
-bool is_stop(char letter) {
-  return letter == '.' || letter == ',';
-}
-
-// ASCII punctuation except the apostrophe, the comma, the hyphen and the full stop.
-bool is_separate(char letter) {
-  return (letter > ' ' && letter < '\'') || (letter >= '(' && letter <= '+') || letter == '/' ||
-         (letter >= ':' && letter <= '@') || (letter >= '[' && letter <= '`') || (letter >= '{' && letter <= '~');
-}
-
-std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
-  std::string result;
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what)) {
-    result.append(text.substr(0, at)).append(by);
-    text.remove_prefix(at + what.size());
-  }
-  return result.append(text);
-}
-
-// A place in a text at which spaces are added: around the first or the second of two bytes.
-enum class Around { first, second };
-
-// Adds spaces around one of two adjacent bytes that both fit; the next two are looked for after them. Characters that
-// are not ASCII fit as their bytes do.
-template <class First, class Second>
-std::string spaced(std::string_view text, const First& first, const Second& second, Around around) {
-  std::string result;
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const char one = text[i++];
-    if (i == text.size() || !first(one) || !second(text[i])) {
-      result += one;
-      continue;
-    }
-    const char other = text[i++];
-    if (around == Around::first) {
-      result.append({' ', one, ' ', other});
-    } else {
-      result.append({one, ' ', other, ' '});
-    }
-  }
-  return result;
-}
-
-// Calls unit(begin, end) for each character of the text that is not white space; with `words`, for each run of them.
-template <class Unit>
-void for_each_unit(std::string_view text, bool words, const Unit& unit) {
-  std::size_t begin = std::string_view::npos;  // of a word
-  for (std::size_t at = 0; at < text.size();) {
-    const text::Character character = text::decode(text, at);
-    const bool space = is_white_space(character.code);
-    if (!words && !space) unit(at, at + character.length);
-    if (words && space && begin != text.npos) unit(begin, at);
-    if (space) {
-      begin = text.npos;
-    } else if (begin == text.npos) {
-      begin = at;
-    }
-    at += character.length;
-  }
-  if (words && begin != text.npos) unit(begin, text.size());
-}
-
-bool is_of_unspaced_script(char32_t c) {
-  constexpr std::pair<char32_t, char32_t> scripts[] = {{0xE00, 0xFFF},   {0x1000, 0x109F}, {0x1780, 0x17FF},
-                                                       {0x2E80, 0x312F}, {0x31A0, 0x31FF}, {0x3400, 0x9FFF},
-                                                       {0xF900, 0xFAFF}, {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF}};
-  return std::ranges::any_of(scripts, [&](const auto& range) { return c >= range.first && c <= range.second; });
-}
-
 // A text as a sequence of words or characters: an n-gram is a part of it.
 class Units {
  public:
-  static Units words(std::string_view line) {
+  // Of words with a space between them.
+  static Units words(std::string words) {
     Units units;
-    units.text_ = tokenize_13a(line);
+    units.text_ = std::move(words);
     std::size_t begin = 0;
     while (begin < units.text_.size()) {
       const std::size_t end = std::min(units.text_.find(' ', begin), units.text_.size());
@@ -144,10 +73,10 @@ Index nearest_length(Index length, const std::vector<Units>& references) {
   return std::ranges::min_element(references, {}, nearness)->size();
 }
 
-BleuCounts count_bleu(std::string_view line, std::span<const std::string> references) {
-  const Units hypothesis = Units::words(line);
+BleuCounts count_bleu(std::string_view line, std::span<const std::string> references, BleuWords words) {
+  const Units hypothesis = Units::words(bleu_words(words, line));
   std::vector<Units> others;
-  for (const std::string& reference : references) others.push_back(Units::words(reference));
+  for (const std::string& reference : references) others.push_back(Units::words(bleu_words(words, reference)));
   BleuCounts counts{hypothesis.size(), nearest_length(hypothesis.size(), others), {}, {}};
   for (std::size_t i = 0; i < BleuCounts::order; ++i) {
     // The union of multisets has each n-gram as often as the one that has it most often.
@@ -164,30 +93,92 @@ BleuCounts count_bleu(std::string_view line, std::span<const std::string> refere
   return counts;
 }
 
+bool is_punctuation(char letter) {
+  return (letter > ' ' && letter < '0') || (letter > '9' && letter < 'A') || (letter > 'Z' && letter < 'a') ||
+         (letter > 'z' && letter <= '~');
+}
+
+// The words of chrF++: one punctuation mark of ASCII is separated from the end of a word or, where it ends in none,
+// from its beginning.
+std::string chrf_words(std::string_view line) {
+  std::string words;
+  for_each_unit(line, true, [&](std::size_t begin, std::size_t end) {
+    const std::string_view word = line.substr(begin, end - begin);
+    if (!words.empty()) words += ' ';
+    if (word.size() > 1 && is_punctuation(word.back())) {
+      words.append(word.substr(0, word.size() - 1)).append({' ', word.back()});
+    } else if (word.size() > 1 && is_punctuation(word.front())) {
+      words.append({word.front(), ' '}).append(word.substr(1));
+    } else {
+      words += word;
+    }
+  });
+  return words;
+}
+
+// What chrF compares: characters, and of chrF++ words.
+struct ChrfUnits {
+  Units characters, words;
+  ChrfUnits(std::string_view line, bool has_words)
+      : characters(Units::characters(line)), words(Units::words(has_words ? chrf_words(line) : std::string())) {}
+};
+
 // N-grams of the hypothesis count only in the orders that the reference has.
-ChrfCounts count_chrf(const Units& hypothesis, const Units& reference) {
-  ChrfCounts counts;
-  for (std::size_t i = 0; i < ChrfCounts::order; ++i) {
+void count_chrf(const Units& hypothesis, const Units& reference, std::size_t orders, std::size_t first,
+                ChrfCounts& counts) {
+  for (std::size_t i = 0; i < orders; ++i) {
     const std::vector<std::string_view> ours = hypothesis.ngrams(i + 1), theirs = reference.ngrams(i + 1);
-    counts.hypothesis[i] = theirs.empty() ? 0 : size_of(ours);
-    counts.reference[i] = size_of(theirs);
-    counts.matches[i] = common(ours, theirs);
+    counts.hypothesis[first + i] = theirs.empty() ? 0 : size_of(ours);
+    counts.reference[first + i] = size_of(theirs);
+    counts.matches[first + i] = common(ours, theirs);
   }
-  return counts;
 }
 
 // The first of the references with the highest score.
-ChrfCounts count_chrf(std::string_view line, std::span<const std::string> references) {
-  const Units hypothesis = Units::characters(line);
+ChrfCounts count_chrf(std::string_view line, std::span<const std::string> references, bool has_words) {
+  const ChrfUnits hypothesis(line, has_words);
   ChrfCounts best;
   double best_score = -1;
   for (const std::string& reference : references) {
-    const ChrfCounts counts = count_chrf(hypothesis, Units::characters(reference));
+    const ChrfUnits other(reference, has_words);
+    ChrfCounts counts;
+    count_chrf(hypothesis.characters, other.characters, ChrfCounts::characters, 0, counts);
+    count_chrf(hypothesis.words, other.words, ChrfCounts::words, ChrfCounts::characters, counts);
     const double score = chrf(counts);
     if (score > best_score) best = counts;
     best_score = std::max(best_score, score);
   }
   return best;
+}
+
+Words edited_words(std::string_view line) {
+  std::string lower;
+  text::LowerCase letters(true);
+  for (std::size_t at = 0; at < line.size();) {
+    const text::Character character = text::decode(line, at);
+    letters.append(lower, character.code == text::invalid_character ? 0xFFFD : character.code);
+    at += character.length;
+  }
+  letters.end(lower);
+  Words words;
+  for_each_unit(lower, true,
+                [&](std::size_t begin, std::size_t end) { words.push_back(lower.substr(begin, end - begin)); });
+  return words;
+}
+
+// The fewest edits to one of the references, and their mean length.
+EditCounts edits_of_line(std::string_view line, std::span<const std::string> references) {
+  const Words hypothesis = edited_words(line);
+  EditCounts counts;
+  bool has_one = false;
+  for (const std::string& reference : references) {
+    const Words other = edited_words(reference);
+    const Index edits = count_edits(hypothesis, other);
+    counts.edits = has_one ? std::min(counts.edits, edits) : edits;
+    counts.reference_words += static_cast<double>(other.size()) / static_cast<double>(references.size());
+    has_one = true;
+  }
+  return counts;
 }
 
 template <std::size_t n>
@@ -214,46 +205,6 @@ std::array<double, BleuCounts::order> precisions_of(const BleuCounts& counts) {
 
 }  // namespace
 
-bool is_unspaced(std::string_view line) {
-  Index letters = 0, unspaced = 0;
-  for (std::size_t at = 0; at < line.size();) {
-    const text::Character character = text::decode(line, at);
-    at += character.length;
-    if (text::classify(character.code) != text::CharacterClass::letter) continue;
-    ++letters;
-    unspaced += is_of_unspaced_script(character.code) ? 1 : 0;
-  }
-  return 2 * unspaced > letters;
-}
-
-std::string tokenize_13a(std::string_view line) {
-  std::string text = replaced(line, "<skipped>", "");
-  for (const auto& [entity, character] :
-       {std::pair("&quot;", "\""), std::pair("&amp;", "&"), std::pair("&lt;", "<"), std::pair("&gt;", ">")}) {
-    text = replaced(text, entity, character);
-  }
-  std::string separated = " ";
-  for (const char letter : text) {
-    if (is_separate(letter)) {
-      separated.append({' ', letter, ' '});
-    } else {
-      separated += letter;
-    }
-  }
-  separated += ' ';
-  const auto is_other = [](char letter) { return !is_digit(letter); };
-  separated = spaced(separated, is_other, is_stop, Around::second);
-  separated = spaced(separated, is_stop, is_other, Around::first);
-  separated = spaced(
-      separated, is_digit, [](char letter) { return letter == '-'; }, Around::second);
-  std::string words;
-  for_each_unit(separated, true, [&](std::size_t begin, std::size_t end) {
-    if (!words.empty()) words += ' ';
-    words.append(separated, begin, end - begin);
-  });
-  return words;
-}
-
 BleuCounts& BleuCounts::operator+=(const BleuCounts& other) {
   hypothesis_words += other.hypothesis_words;
   reference_words += other.reference_words;
@@ -269,17 +220,30 @@ ChrfCounts& ChrfCounts::operator+=(const ChrfCounts& other) {
   return *this;
 }
 
+EditCounts& EditCounts::operator+=(const EditCounts& other) {
+  edits += other.edits;
+  reference_words += other.reference_words;
+  return *this;
+}
+
 TranslationCounts& TranslationCounts::operator+=(const TranslationCounts& other) {
   bleu += other.bleu;
   chrf += other.chrf;
+  chrf_words += other.chrf_words;
+  ter += other.ter;
   lines += other.lines;
   exact += other.exact;
   return *this;
 }
 
-TranslationCounts count_translation(std::string_view hypothesis, std::span<const std::string> references) {
+TranslationCounts count_translation(std::string_view hypothesis, std::span<const std::string> references,
+                                    BleuWords words) {
   check<DataError>(!references.empty(), "a translation cannot be compared without a reference");
-  return {count_bleu(hypothesis, references), count_chrf(hypothesis, references), 1,
+  return {count_bleu(hypothesis, references, words),
+          count_chrf(hypothesis, references, false),
+          count_chrf(hypothesis, references, true),
+          edits_of_line(hypothesis, references),
+          1,
           std::ranges::find(references, hypothesis) != references.end() ? 1 : 0};
 }
 
@@ -299,7 +263,7 @@ double bleu(const BleuCounts& counts) {
 double chrf(const ChrfCounts& counts) {
   constexpr double factor = 2 * 2;  // β²
   double precision = 0, recall = 0, orders = 0;
-  for (std::size_t i = 0; i < ChrfCounts::order; ++i) {
+  for (std::size_t i = 0; i < counts.matches.size(); ++i) {
     if (counts.hypothesis[i] == 0 || counts.reference[i] == 0) continue;
     const auto matches = static_cast<double>(counts.matches[i]);
     precision += matches / static_cast<double>(counts.hypothesis[i]);
@@ -315,12 +279,22 @@ double exact_match(const TranslationCounts& counts) {
   return counts.lines == 0 ? 0 : static_cast<double>(counts.exact) / static_cast<double>(counts.lines);
 }
 
-std::string bleu_signature(Index references) {
-  return concatenate("nrefs:", references, "|case:mixed|eff:no|tok:13a|smooth:exp");
+double edit_rate(const EditCounts& counts) {
+  if (counts.reference_words > 0) return 100 * static_cast<double>(counts.edits) / counts.reference_words;
+  return counts.edits > 0 ? 100 : 0;
 }
 
-std::string chrf_signature(Index references) {
-  return concatenate("nrefs:", references, "|case:mixed|eff:yes|nc:", ChrfCounts::order, "|nw:0|space:no");
+std::string bleu_signature(Index references, BleuWords words) {
+  return concatenate("nrefs:", references, "|case:mixed|eff:no|tok:", to_text(words), "|smooth:exp");
+}
+
+std::string chrf_signature(Index references, bool has_words) {
+  return concatenate("nrefs:", references, "|case:mixed|eff:yes|nc:", ChrfCounts::characters,
+                     "|nw:", has_words ? ChrfCounts::words : 0, "|space:no");
+}
+
+std::string ter_signature(Index references) {
+  return concatenate("nrefs:", references, "|case:lc|tok:tercom|norm:no|punct:yes|asian:no");
 }
 
 TranslationReport report(std::span<const TranslationCounts> lines) {
@@ -331,6 +305,8 @@ TranslationReport report(std::span<const TranslationCounts> lines) {
   return {.lines = counts.lines,
           .bleu = bleu(counts.bleu),
           .chrf = chrf(counts.chrf),
+          .chrf_words = chrf(counts.chrf_words),
+          .ter = edit_rate(counts.ter),
           .exact_match = exact_match(counts),
           .precisions = {precisions.begin(), precisions.end()},
           .brevity_penalty = brevity_penalty(counts.bleu),

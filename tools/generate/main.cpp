@@ -15,10 +15,10 @@
 #include "tools/generate/score_texts.hpp"
 #include "tools/generate/scoring_models.hpp"
 #include "tools/generate/translate_texts.hpp"
-#include "tools/generate/translation_report.hpp"
 #include "tools/generate/worked_answers.hpp"
 #include "tools/lines/answer_texts.hpp"
 #include "tools/lines/escaped.hpp"
+#include "tools/lines/translation_scores.hpp"
 
 using namespace heddle;
 
@@ -78,7 +78,9 @@ void score(const std::vector<std::string>& files, const GenerateOptions& options
 // Translates the lines of the file and compares them with the references.
 void evaluate(const models::SequenceToSequence& model, const formats::LoadedModel& loaded,
               const GenerateOptions& options, const std::string& file, const cli::Arguments& arguments) {
-  TranslationEvaluation evaluation(options.evaluate);
+  References references(options.evaluate);
+  TranslationScores scores;
+  Index translated = 0;
   const bool keeps = options.output != "-";
   std::optional<cli::Output> output;
   if (keeps) output.emplace(options.output);
@@ -88,12 +90,16 @@ void evaluate(const models::SequenceToSequence& model, const formats::LoadedMode
       arguments.open_text(file), {.texts = ranks_at_once(translator.batch_size(), options)},
       [&](const InputText& text) { return translator.make(text); },
       [&](const auto& batch) {
-        for (const std::string& text : translator.answer(batch)) evaluation.add(text);
+        for (const std::string& text : translator.answer(batch)) {
+          ++translated;
+          if (const auto reference = references.next()) scores.add(text, std::vector{*reference});
+        }
       });
   if (keeps) output->close();
   translator.report();
+  references.check_end(translated, "source text", "source texts");
   cli::Output report("-");
-  evaluation.write(report.stream(), options.json, arguments);
+  scores.write(report.stream(), options.json, arguments);
   report.close();
 }
 

@@ -116,8 +116,8 @@ TEST_CASE("translation: several references") {
 TEST_CASE("translation: chrF by hand") {
   CHECK(chrf(chrf_counts("ab", "abc")) == doctest::Approx(100 * 5. * 7 / 12 / (4 + 7. / 12)).epsilon(1e-12));
   CHECK(chrf(chrf_counts("abc", "ab")) == doctest::Approx(87.5).epsilon(1e-12));
-  CHECK(chrf_counts("abc", "ab").hypothesis == std::array<Index, 6>{3, 2, 0, 0, 0, 0});
-  CHECK(chrf_counts("é ü\xC2\xA0x\n", "é\tü x").matches == std::array<Index, 6>{3, 2, 1, 0, 0, 0});
+  CHECK(chrf_counts("abc", "ab").hypothesis == std::array<Index, 8>{3, 2, 0, 0, 0, 0});
+  CHECK(chrf_counts("é ü\xC2\xA0x\n", "é\tü x").matches == std::array<Index, 8>{3, 2, 1, 0, 0, 0});
 }
 
 TEST_CASE("translation: the words that BLEU compares") {
@@ -147,7 +147,7 @@ TEST_CASE("translation: the words that BLEU compares") {
   };
   for (const auto& [line, words] : cases) {
     CAPTURE(line);
-    CHECK(tokenize_13a(line) == words);
+    CHECK(bleu_words(BleuWords::v13a, line) == words);
   }
 }
 
@@ -159,7 +159,7 @@ TEST_CASE("translation: scores and words are those of another implementation") {
     const std::vector<TranslationCounts> lines = counts_of(hypotheses, one["references"].get<std::vector<Lines>>());
     CAPTURE(hypotheses.front());
     for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-      CHECK(tokenize_13a(hypotheses[i]) == one["tokenized"][i].get<std::string>());
+      CHECK(bleu_words(BleuWords::v13a, hypotheses[i]) == one["tokenized"][i].get<std::string>());
     }
     TranslationCounts sum;
     for (const TranslationCounts& line : lines) sum += line;
@@ -177,9 +177,50 @@ TEST_CASE("translation: scores and words are those of another implementation") {
   }
 }
 
+TEST_CASE("translation: chrF++, TER and BLEU of all words are sacrebleu's, of each line and of all") {
+  const auto cases = nlohmann::json::parse(std::ifstream(HEDDLE_SACREBLEU));
+  REQUIRE(cases.size() > 100);
+  Index moved = 0;
+  for (const auto& one : cases) {
+    const auto hypotheses = one["hypotheses"].get<Lines>();
+    CAPTURE(hypotheses.front());
+    for (const BleuWords words : {BleuWords::v13a, BleuWords::intl, BleuWords::characters, BleuWords::zh}) {
+      CAPTURE(to_text(words));
+      std::vector<TranslationCounts> lines;
+      const auto references = one["references"].get<std::vector<Lines>>();
+      for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+        lines.push_back(count_translation(hypotheses[i], references[i], words));
+      }
+      const TranslationReport result = report(lines);
+      CHECK(result.bleu == doctest::Approx(one[std::string(to_text(words))].get<double>()).epsilon(1e-9));
+      CHECK(result.chrf_words == doctest::Approx(one["chrf++"].get<double>()).epsilon(1e-9));
+      CHECK(result.ter == doctest::Approx(one["ter"].get<double>()).epsilon(1e-9));
+      for (std::size_t i = 0; i < hypotheses.size(); ++i) CHECK(lines[i].ter.edits == one["edits"][i].get<Index>());
+    }
+    moved += one["moves"].get<bool>() ? 1 : 0;
+  }
+  CHECK(moved > 50);
+}
+
+// "d" goes to the end, one edit; replacing words one by one takes three.
+TEST_CASE("translation: TER by hand") {
+  const auto edits = [](const std::string& hypothesis, const std::string& reference) {
+    return count_translation(hypothesis, Lines{reference}).ter;
+  };
+  CHECK(edits("d a b c", "a b c d").edits == 1);
+  CHECK(edits("A b  x", "a b c").edits == 1);
+  CHECK(edits("", "a b c").edits == 3);
+  CHECK(edits("a b", "").edits == 2);
+  CHECK(edit_rate(edits("a b", "")) == 100);
+  CHECK(edit_rate(edits("", "")) == 0);
+  CHECK(edit_rate(edits("x y z", "a b")) == 150);
+  CHECK(count_translation("a b", Lines{"a b c d", "a b"}).ter.edits == 0);
+  CHECK(count_translation("a b", Lines{"a b c d", "a b"}).ter.reference_words == 3);
+}
+
 TEST_CASE("translation: bytes that are not UTF-8 are characters of their own") {
-  CHECK(tokenize_13a("a\xFF.") == "a\xFF .");
-  CHECK(chrf_counts("a\xFF\xFE", "a\xFF").matches == std::array<Index, 6>{2, 1, 0, 0, 0, 0});
+  CHECK(bleu_words(BleuWords::v13a, "a\xFF.") == "a\xFF .");
+  CHECK(chrf_counts("a\xFF\xFE", "a\xFF").matches == std::array<Index, 8>{2, 1});
 }
 
 TEST_CASE("translation: lines of scripts without spaces between words are known") {
@@ -195,7 +236,10 @@ TEST_CASE("translation: lines of scripts without spaces between words are known"
 
 TEST_CASE("translation: signatures") {
   CHECK(bleu_signature(1) == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp");
+  CHECK(bleu_signature(3, BleuWords::zh) == "nrefs:3|case:mixed|eff:no|tok:zh|smooth:exp");
   CHECK(chrf_signature(2) == "nrefs:2|case:mixed|eff:yes|nc:6|nw:0|space:no");
+  CHECK(chrf_signature(1, true) == "nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no");
+  CHECK(ter_signature(1) == "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no");
 }
 
 TEST_CASE("translation: a confidence interval of BLEU contains it") {
