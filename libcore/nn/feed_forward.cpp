@@ -2,6 +2,7 @@
 #include "libcore/nn/parts.hpp"
 
 #include "libcore/ops/gate.hpp"
+#include "libcore/ops/rank_sums.hpp"
 
 namespace heddle::nn {
 
@@ -9,21 +10,29 @@ namespace {
 
 std::optional<Linear> plain(const Scope& scope, const FeedForwardOptions& o) {
   if (o.gated) return std::nullopt;
-  return Linear(scope / "up", o.width, o.inner_width, o.bias, o.stddev);
+  return Linear(scope / "up", o.width, o.inner_width, o.bias, o.stddev, Initializer::zeros(), Divided::outputs);
 }
 
 std::optional<StackedLinear> gated(const Scope& scope, const FeedForwardOptions& o) {
   if (!o.gated) return std::nullopt;
-  return StackedLinear(scope, {"gate", "up"}, o.width, o.inner_width, o.bias, o.stddev);
+  return StackedLinear(scope, {"gate", "up"}, o.width, o.inner_width, o.bias, o.stddev, Divided::outputs);
+}
+
+const ModelRanks* dividing_ranks(const Scope& scope, const FeedForwardOptions& options) {
+  const ModelRanks* const ranks = ModelRanks::of(scope);
+  if (ranks != nullptr) (void)ranks->part("ffn_width", options.inner_width);
+  return ranks;
 }
 
 }  // namespace
 
 FeedForward::FeedForward(const Scope& scope, const FeedForwardOptions& options)
     : activation_(options.activation),
+      ranks_(dividing_ranks(scope, options)),
       up_(plain(scope, options)),
       gate_and_up_(gated(scope, options)),
-      down_(scope / "down", options.inner_width, options.width, options.bias, options.output_stddev) {}
+      down_(scope / "down", options.inner_width, options.width, options.bias, options.output_stddev,
+            Initializer::zeros(), Divided::inputs) {}
 
 Variable FeedForward::inner(const Variable& x, const Pass& pass) const {
   if (up_) return (*up_)(x, {.activation = activation_}, pass);
@@ -36,7 +45,8 @@ Variable FeedForward::inner(const Variable& x, const Pass& pass) const {
 
 Variable FeedForward::operator()(const Variable& x, const Variable& residual, const Pass& pass) const {
   const Part part(parts::feed_forward);
-  return down_(inner(x, pass), {.residual = residual}, pass);
+  const Variable read = ranks_ == nullptr ? x : ops::read_by_ranks(x, ranks_->group());
+  return down_(inner(read, pass), {.residual = residual}, pass);
 }
 
 }  // namespace heddle::nn

@@ -23,11 +23,11 @@ Variable at(const Variable& x, const std::vector<Index>& positions) {
 // As few products as the shapes and sources allow.
 class StandardProjections : public HeadProjections {
  public:
-  StandardProjections(const Scope& scope, const HeadProjectionOptions& o) : shape_(o.shape) {
-    const Index query = shape_.heads * shape_.key_width, key = shape_.kv_heads * shape_.key_width,
-                value = shape_.kv_heads * shape_.value_width;
+  StandardProjections(const Scope& scope, const HeadProjectionOptions& o) : shape_(own_heads(scope, o.shape)) {
+    const Index query = o.shape.heads * o.shape.key_width, key = o.shape.kv_heads * o.shape.key_width,
+                value = o.shape.kv_heads * o.shape.value_width;
     const auto add = [&](const std::vector<std::string>& names, Index in, Index out) {
-      layers_.emplace_back(scope, names, in, out, o.bias, o.stddev);
+      layers_.emplace_back(scope, names, in, out, o.bias, o.stddev, Divided::outputs);
     };
     if (o.same_source && query == key && key == value) {
       add({"query", "key", "value"}, o.width, query);
@@ -122,6 +122,15 @@ class NoProjections : public HeadProjections {
 };
 
 }  // namespace
+
+HeadShape own_heads(const Scope& scope, const HeadShape& all) {
+  const ModelRanks* const ranks = ModelRanks::of(scope);
+  if (ranks == nullptr) return all;
+  HeadShape own = all;
+  own.heads = ranks->part("heads", all.heads);
+  own.kv_heads = ranks->part(all.kv_heads == all.heads ? "heads" : "kv_heads", all.kv_heads);
+  return own;
+}
 
 Heads HeadProjections::all(const Variable& x, const Pass& pass, const std::vector<Index>& positions) const {
   Heads heads = memory(x, pass);

@@ -49,6 +49,10 @@ class HeadProjections {
   virtual Heads all(const Variable& x, const Pass& pass, const std::vector<Index>& positions) const;
 };
 
+// The heads that a rank has where ranks share the model of the scope. Throws UsageError where they do not divide them.
+HeadShape own_heads(const Scope& scope, const HeadShape& all);
+
+// The options have the shape of all heads; ranks that share the model have their own_heads() of standard projections.
 // Parameters: standard: query/weight [heads * key_width, width], key/weight [kv_heads * key_width, memory_width],
 // value/weight [kv_heads * value_width, memory_width] and a bias each; narrow: query/weight, key/weight and
 // value/weight [heads, width / heads, width of a head].  Throws UsageError for shapes that do not go together.

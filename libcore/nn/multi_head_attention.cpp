@@ -7,6 +7,7 @@
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/concatenate.hpp"
 #include "libcore/ops/gather.hpp"
+#include "libcore/ops/rank_sums.hpp"
 
 namespace heddle::nn {
 
@@ -41,6 +42,25 @@ AttentionSupport all_needed(const AttentionOptions& options, const AttentionPosi
   return needed;
 }
 
+// The ranks that share the heads; null: there is one. Throws UsageError for attention that they cannot divide.
+const ModelRanks* sharing_ranks(const Scope& scope, const AttentionOptions& options,
+                                const AttentionPositions* positions) {
+  const ModelRanks* const ranks = ModelRanks::of(scope);
+  if (ranks == nullptr) return nullptr;
+  const auto refuse = [](bool wrong, const std::string& what, const char* instead) {
+    check<UsageError>(!wrong, "`tensor_parallel`: ranks do not divide heads with ", what, "; ", instead);
+  };
+  refuse(options.variant != "dot", "`attention` = " + options.variant, "`attention` = dot can be divided");
+  refuse(options.projections != Projections::standard, "`projections` = " + std::string(to_text(options.projections)),
+         "`projections` = standard can be divided");
+  refuse(!options.output, "`attention_output` = false", "leave it out");
+  const PositionNeeds asked = positions == nullptr ? PositionNeeds() : positions->needs();
+  refuse(asked.bias || asked.relative || asked.offset_values || options.relative_segments,
+         "positions or segments that each head scores by itself",
+         "`positions` = rope, learned, sinusoidal or none can be divided");
+  return ranks;
+}
+
 // Throws UsageError unless the variant supports what is needed.
 std::unique_ptr<const HeadProjections> inputs_of(const Scope& scope, const AttentionOptions& options,
                                                  const Attention& variant, const AttentionPositions* positions,
@@ -59,22 +79,30 @@ std::unique_ptr<const HeadProjections> inputs_of(const Scope& scope, const Atten
 
 MultiHeadAttention::MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options,
                                        Source source)
-    : shape_(checked(options.shape)),
+    : shape_(own_heads(scope, checked(options.shape))),
       attention_(make_attention(options.variant, {scope, stack}, shape_)),
       positions_(options.positions == nullptr ? nullptr : options.positions->for_layer(scope / "positions")),
+      ranks_(sharing_ranks(scope, options, positions_.get())),
       inputs_(inputs_of(scope, options, *attention_, positions_.get(), source == Source::same)) {
   if (options.head_norm) {
     const NormOptions norm{NormKind::rms, options.norm_epsilon};
-    query_norm_.emplace(scope / "query_norm", shape_.key_width, norm);
-    key_norm_.emplace(scope / "key_norm", shape_.key_width, norm);
+    query_norm_.emplace(scope / "query_norm", shape_.key_width, norm, Norm::Of::heads);
+    key_norm_.emplace(scope / "key_norm", shape_.key_width, norm, Norm::Of::heads);
   }
-  if (options.head_gates) gate_.emplace(scope / "gate", options.width, shape_.heads, Bias::no, options.stddev);
+  if (options.head_gates) {
+    gate_.emplace(scope / "gate", options.width, options.shape.heads, Bias::no, options.stddev, Initializer::zeros(),
+                  Divided::outputs);
+  }
   if (!attention_->has_projections() || !options.output) {
     check_output(options);
   } else {
-    output_.emplace(scope / "output", shape_.heads * shape_.value_width, options.width, options.bias,
-                    options.output_stddev);
+    output_.emplace(scope / "output", options.shape.heads * options.shape.value_width, options.width, options.bias,
+                    options.output_stddev, Initializer::zeros(), Divided::inputs);
   }
+}
+
+Variable MultiHeadAttention::read(const Variable& x) const {
+  return ranks_ == nullptr || x.empty() ? x : ops::read_by_ranks(x, ranks_->group());
 }
 
 Heads MultiHeadAttention::normed(Heads heads) const {
@@ -152,7 +180,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
   if (around.content.empty()) {
     heads = inputs().all(x, pass, positions);
   } else {
-    heads = inputs().memory(around.content, pass);
+    heads = inputs().memory(read(around.content), pass);
     heads.query = inputs().query(x, pass);
   }
   heads = with(normed(std::move(heads)), around.values);
@@ -163,7 +191,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
   if (!around.earlier.empty()) {
     check<ShapeError>(mask.key_lengths.empty() && mask.query_offsets.empty() && positions.empty() && !mask.pairs,
                       "only whole sequences, all of one length, continue earlier positions");
-    const Heads before = normed(inputs().memory(around.earlier, {}));
+    const Heads before = normed(inputs().memory(read(around.earlier), {}));
     heads.key = ops::concatenate({before.key, heads.key}, 2);
     heads.value = ops::concatenate({before.value, heads.value}, 2);
     const Index earlier_time = around.earlier.shape()[1];
@@ -180,8 +208,8 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
 
 Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Variable& residual, const Pass& pass,
                                    const std::vector<Index>& positions, const Surroundings& around) const {
-  const Variable mixed = mix(seen_call(x, mask, pass, positions, around));
-  return merge(mixed, positions.empty() ? x : ops::gather_positions(x, positions), residual, pass);
+  const Variable own = read(x), mixed = mix(seen_call(own, mask, pass, positions, around));
+  return merge(mixed, positions.empty() ? own : ops::gather_positions(own, positions), residual, pass);
 }
 
 PairWeights SelfAttention::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
@@ -212,7 +240,7 @@ Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index wind
 CrossAttention::Memory CrossAttention::remember(const Variable& states, const std::vector<Index>& lengths,
                                                 const Pass& pass) const {
   const Part part(parts::projections);
-  const Heads heads = normed(inputs().memory(states, pass));
+  const Heads heads = normed(inputs().memory(read(states), pass));
   return {heads.key, heads.value, lengths};
 }
 
@@ -227,13 +255,14 @@ Mask CrossAttention::Memory::mask() const {
 Variable CrossAttention::operator()(const Variable& x, const Memory& memory, const Variable& residual,
                                     const Pass& pass) const {
   const Part part(parts::projections);
-  const AttentionCall call{.query = normed({inputs().query(x, pass), {}, {}}).query,
+  const Variable own = read(x);
+  const AttentionCall call{.query = normed({inputs().query(own, pass), {}, {}}).query,
                            .key = memory.key,
                            .value = memory.value,
                            .mask = memory.mask(),
                            .key_rows = memory.rows,
                            .pass = pass};
-  return merge(mix(call), x, residual, pass);
+  return merge(mix(call), own, residual, pass);
 }
 
 PairWeights CrossAttention::weights(const Variable& x, const Memory& memory) const {

@@ -53,6 +53,7 @@ struct Surroundings {
 // the states themselves, cut into heads, and its result is that of the module.
 // Parameters: those of the projections; with head_norm query_norm/gain and key_norm/gain [key_width]; with
 // head_gates gate/weight [heads, width]; output/weight [width, heads * value_width] and a bias, unless there is none.
+// Ranks that share the model divide the heads; throws UsageError for attention of which they cannot.
 class MultiHeadAttention {
  public:
   MultiHeadAttention(const MultiHeadAttention&) = delete;
@@ -61,7 +62,7 @@ class MultiHeadAttention {
   AttentionSupport support() const { return variant().support(); }
   const Attention& variant() const { return *attention_; }
   const AttentionPositions* positions() const { return positions_.get(); }  // null where they do not act in attention
-  const HeadShape& shape() const { return shape_; }
+  const HeadShape& shape() const { return shape_; }                         // of this rank's heads
 
  protected:
   enum class Source { same, other };  // of keys and values: the sequence of the queries, or another one
@@ -75,6 +76,8 @@ class MultiHeadAttention {
   // x [batch, time, width] is what asked.
   Variable merge(const Variable& mixed, const Variable& x, const Variable& residual, const Pass& pass) const;
   const HeadProjections& inputs() const { return *inputs_; }
+  // States that all heads read, for those of this rank.
+  Variable read(const Variable& x) const;
   // With its queries and keys, of those that it has, as scores see them before positions.
   Heads normed(Heads heads) const;
   // With what is added to the values.
@@ -84,6 +87,7 @@ class MultiHeadAttention {
   HeadShape shape_;
   std::unique_ptr<const Attention> attention_;
   std::shared_ptr<const AttentionPositions> positions_;
+  const ModelRanks* ranks_;  // that share the heads; null: there is one
   std::unique_ptr<const HeadProjections> inputs_;
   std::optional<Norm> query_norm_, key_norm_;
   std::optional<Linear> gate_;

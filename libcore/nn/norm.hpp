@@ -21,10 +21,12 @@ struct NormOptions {
   Bias bias = Bias::yes;  // layer norm only
 };
 
-// Parameters: gain [width], bias [width].
+// Parameters: gain [width], bias [width]. Ranks that normalise different heads give the gain the sum of their
+// gradients.
 class Norm {
  public:
-  Norm(const Scope& scope, Index width, const NormOptions& options);
+  enum class Of { states, heads };
+  Norm(const Scope& scope, Index width, const NormOptions& options, Of of = Of::states);
   // x [..., width] -> the same. A result that only feeds products may be stored in the activation dtype.
   enum class Result { activation, residual };
   Variable operator()(const Variable& x, Result result) const;
@@ -32,6 +34,7 @@ class Norm {
  private:
   NormOptions options_;
   Variable gain_, bias_;
+  const ModelRanks* ranks_ = nullptr;  // that share the heads
 };
 
 }  // namespace nn

@@ -13,13 +13,15 @@ std::vector<std::string> each(const std::vector<std::string>& names, const char*
 }  // namespace
 
 StackedLinear::StackedLinear(const Scope& scope, const std::vector<std::string>& names, Index in, Index out, Bias bias,
-                             double stddev)
+                             double stddev, Divided divided)
     : parts_(static_cast<Index>(names.size())),
-      out_(out),
-      weight_(scope.stacked(each(names, "/weight"), {out, in}, Initializer::normal(stddev), Decay::yes)),
-      bias_(bias == Bias::yes ? scope.stacked(each(names, "/bias"), {out}, Initializer::zeros(), Decay::no)
+      weight_(divided_weight(scope, each(names, "/weight"), {out, in}, Initializer::normal(stddev), divided)),
+      out_(weight_.shape()[0] / parts_),
+      bias_(bias == Bias::yes ? divided_bias(scope, each(names, "/bias"), out, Initializer::zeros(), divided)
                               : Variable()),
-      adapters_(LowRank::of(scope, names, in, out)) {}
+      adapters_(LowRank::of(scope, names, in, out)) {
+  check_has_no_adapter(scope, adapters_.has_value(), divided);
+}
 
 Variable StackedLinear::some(const Variable& x, Index first, Index count, const Pass& pass) const {
   const ProductColumns columns{first * out_, count * out_};

@@ -5,6 +5,8 @@
 namespace heddle::nn {
 
 ValueEmbeddings::ValueEmbeddings(const Scope& stack, const Options& options) {
+  check<UsageError>(ModelRanks::of(stack) == nullptr,
+                    "`tensor_parallel`: ranks do not divide `value_embeddings`; leave one of the two out");
   for (Index i = 0; i < options.tables; ++i) {
     const Scope scope = stack / "embedding" / "value" / i;
     tables_.emplace_back(scope.parameter("weight", {options.vocab, options.width}, Initializer::zeros(), Decay::yes));
