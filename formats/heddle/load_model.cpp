@@ -112,6 +112,36 @@ std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file) {
   return model;
 }
 
+namespace {
+
+bool is_other(const std::string&) {
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file, const nn::ModelRanks& ranks) {
+  if (!ranks.share()) return load_weights_to_train(file);
+  const ParameterSource whole = ParameterSource::given([&file](const Declaration& declaration) {
+    const Tensor all(declaration.stacked_shape());
+    std::vector<NamedTensor> tensors;
+    for (const std::string& name : declaration.names) {
+      tensors.push_back({name, all.narrowed(0, std::ssize(tensors) * declaration.shape[0], declaration.shape[0])});
+    }
+    file.weights().read(tensors, is_other);
+    return all;
+  });
+  return build_checked(file, ranks.divided(whole));
+}
+
+void read_part(const TensorGroup& tensors, const NamedTensor& own, const nn::PartOfWhole& part) {
+  Shape shape = own.value.shape();
+  shape.set(part.dimension, part.whole);
+  const NamedTensor whole{own.name, Tensor(shape)};
+  tensors.read(std::span(&whole, 1), is_other);
+  own.value.assign(nn::part_of(whole.value, part, own.value.shape()));
+}
+
 LoadedModel load_model_to_train(const ModelFile& file) {
   return with_tokenizers(load_weights_to_train(file), file);
 }

@@ -8,6 +8,7 @@
 
 #include "formats/heddle/model_file.hpp"
 #include "libcore/models/model.hpp"
+#include "libcore/nn/model_ranks.hpp"
 
 namespace heddle::formats {
 
@@ -48,5 +49,10 @@ LoadedModel load_model_to_train(const ModelFile& file);
 // The model alone, whatever it reads, for inference and for training. Throws DataError as above.
 std::unique_ptr<models::Model> load_weights(const ModelFile& file);
 std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file);
+// The same of a model that ranks share: this rank's parts, of which each tensor is read whole, one after another.
+std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file, const nn::ModelRanks& ranks);
+
+// Sets this rank's part of one of the file's tensors.
+void read_part(const TensorGroup& tensors, const NamedTensor& own, const nn::PartOfWhole& part);
 
 }  // namespace heddle::formats

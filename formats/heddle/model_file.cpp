@@ -6,10 +6,18 @@
 
 namespace heddle::formats {
 
-void ModelWriter::weights(std::span<const NamedTensor> weights) {
-  const auto is_reduced = [](const NamedTensor& tensor) { return tensor.value.dtype() != DType::real; };
-  if (std::any_of(weights.begin(), weights.end(), is_reduced)) file_.needs_version(2);
-  write_tensors(file_.root().create_group("weights"), weights);
+void ModelWriter::weights(std::span<const TensorSource> weights) {
+  bool is_reduced = false;
+  std::vector<TensorSource> watched;
+  for (const TensorSource& source : weights) {
+    watched.push_back({source.name, [&] {
+                         Tensor tensor = source.get();
+                         is_reduced = is_reduced || tensor.dtype() != DType::real;
+                         return tensor;
+                       }});
+  }
+  write_tensors(file_.root().create_group("weights"), watched);
+  if (is_reduced) file_.needs_version(2);
   file_.check_written();
 }
 

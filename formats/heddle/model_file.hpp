@@ -36,7 +36,8 @@ class ModelWriter {
   void source_tokenizer(const text::TokenizerModel& model) {
     write_tokenizer(file_.root().create_group("source"), model);
   }
-  void weights(std::span<const NamedTensor> weights);
+  void weights(std::span<const NamedTensor> weights) { this->weights(sources_of(weights)); }
+  void weights(std::span<const TensorSource> weights);
   void history(const History& history);
   // What resuming needs beyond the weights: numbers and texts, and tensors such as the optimizer's moments.
   template <Visitable State>

@@ -60,6 +60,10 @@ LowRankOptions adapters_of(const ModelFile& file) {
 
 namespace {
 
+ParameterSource divided(const ParameterSource& whole, const nn::ModelRanks* ranks) {
+  return ranks == nullptr ? whole : ranks->divided(whole);
+}
+
 std::unique_ptr<models::TaskModel> build(const ModelFile& file, const models::ModelConfig& config,
                                          const ParameterSource& weights) {
   return guarded(file, task_part, [&] {
@@ -171,7 +175,7 @@ void write_common(ModelWriter& writer, const SavedTask& saved) {
   if (saved.history.rows() > 0) writer.history(saved.history);
 }
 
-void save_whole(const std::string& path, const SavedTask& saved, std::span<const NamedTensor> weights) {
+void save_whole(const std::string& path, const SavedTask& saved, std::span<const TensorSource> weights) {
   ModelWriter writer(path);
   write_common(writer, saved);
   if (!models::has_own_head(saved.model.task().task)) writer.part(task_part, saved.model.task());
@@ -259,7 +263,8 @@ LoadedTask start_task(const ModelFile& base, const NewTask& options) {
     const bool is_new = !base.weights().has(name) || name.starts_with(task_prefix);
     return is_new ? fresh(declaration) : of_file(base, declaration);
   });
-  const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
+  const ParameterSource source =
+      with_adapters(divided(weights, options.ranks).trained_at(options.rate), options.adapters);
   auto config = base.config<models::ModelConfig>();
   if (options.dropout >= 0) config->dropout = options.dropout;
   auto body = models::make_model(config, source);
@@ -274,13 +279,16 @@ LoadedTask start_new_task(models::ModelConfig config, const std::optional<text::
   const ParameterSource weights = ParameterSource::given([&](const Declaration& declaration) {
     return options.resumed != nullptr ? read_copy(*options.resumed, declaration) : fresh(declaration);
   });
-  const ParameterSource source = with_adapters(weights.trained_at(options.rate), options.adapters);
+  const ParameterSource source =
+      with_adapters(divided(weights, options.ranks).trained_at(options.rate), options.adapters);
   if (options.dropout >= 0) config->dropout = options.dropout;
   return {std::make_unique<models::TaskModel>(models::make_model(config, source), options.task), tokenizer};
 }
 
 void save_task(const std::string& path, const SavedTask& saved) {
-  save_whole(path, saved, named_tensors(saved.model.parameters()));
+  save_whole(path, saved,
+             saved.weights.empty() ? sources_of(named_tensors(saved.model.parameters()))
+                                   : std::vector(saved.weights.begin(), saved.weights.end()));
 }
 
 void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
@@ -303,7 +311,7 @@ void save_adapter(const std::string& path, const SavedTask& saved, const LowRank
 }
 
 void save_merged(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters) {
-  save_whole(path, saved, merged_weights(saved.model, adapters));
+  save_whole(path, saved, sources_of(merged_weights(saved.model, adapters)));
 }
 
 }  // namespace heddle::formats

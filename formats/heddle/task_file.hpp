@@ -67,8 +67,9 @@ struct NewTask {
   LowRankOptions adapters;
   ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
   std::uint64_t seed = 0;
-  double dropout = -1;                 // instead of the base's, unless negative
-  const ModelFile* resumed = nullptr;  // whose weights come before the base's and the seed's
+  double dropout = -1;                    // instead of the base's, unless negative
+  const ModelFile* resumed = nullptr;     // whose weights come before the base's and the seed's
+  const nn::ModelRanks* ranks = nullptr;  // that share the model; null: none do
 };
 
 // A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays
@@ -87,6 +88,7 @@ struct SavedTask {
   const Provenance& provenance;
   const text::TokenizerModel* source_tokenizer = nullptr;            // of the sources, where it is another one
   std::function<void(ModelWriter&)> training = [](ModelWriter&) {};  // writes what resuming needs
+  std::span<const TensorSource> weights = {};  // of the model as a whole, where it has parts; empty: its own
 };
 // Writes the whole model; only what was trained; or the whole model, as a model file has it, with every matrix and its
 // adapter made one: W + alpha / rank B A.

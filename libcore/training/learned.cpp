@@ -98,6 +98,7 @@ struct LearnedSettings final : OptimizerSettings {
   std::shared_ptr<const models::Model> rule;
 
   double usual_rate(double) const override { return 1; }
+  bool updates_parts() const override { return false; }
   std::optional<std::string> rule_file() const override { return file; }
   void use(std::shared_ptr<const models::Model> model) override { rule = std::move(model); }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {

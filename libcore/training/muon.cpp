@@ -122,6 +122,20 @@ void orthogonalize(const Tensor& x) {
   is_small ? iterate_small(x, rows > columns, side) : iterate(x, rows > columns, side);
 }
 
+// All ranks' parts of a matrix together.
+Tensor gathered(const Tensor& part, const nn::PartOfWhole& of, const parallel::Group& group) {
+  Shape shape = part.shape();
+  const Index own = shape[of.dimension];
+  shape.set(of.dimension, of.whole);
+  const Tensor whole(shape);
+  Index begin = 0;
+  for (const std::vector<Real>& elements : group.gather(part.elements())) {
+    whole.narrowed(of.dimension, begin, own).assign(Tensor(part.shape(), elements));
+    begin += own;
+  }
+  return whole;
+}
+
 class Muon : public Optimizer {
  public:
   struct Rates {
@@ -146,6 +160,8 @@ class Muon : public Optimizer {
     return matrices_.empty() ? "optimizer muon is adamw here: no matrices inside the model are trained" : "";
   }
 
+  void share(const nn::ModelRanks& ranks) override { ranks_ = &ranks; }
+
   void update(const UpdateStep& step) override {
     UpdateStep slower = step;
     slower.learning_rate *= rates_.others;
@@ -167,15 +183,29 @@ class Muon : public Optimizer {
     for_slices(x, [&](Index at, Index count) {
       add_momentum(momentum, scale, gradient.data() + at, matrix.m.data() + at, x.data() + at, count);
     });
-    orthogonalize(x);
-    const auto out = static_cast<double>(weights.shape()[0]), in = static_cast<double>(weights.shape()[1]);
+    const Shape shape = orthogonalize_whole(x, matrix.parameter->name);
+    const auto out = static_cast<double>(shape[0]), in = static_cast<double>(shape[1]);
     const double rate = step.learning_rate * matrix.parameter->rate;
     const auto keep = static_cast<Real>(1 - rate * rates_.weight_decay);
     const auto of_x = static_cast<Real>(rate * std::sqrt(std::max(1.0, out / in)));
     for_slices(x, [&](Index at, Index count) { descend(keep, of_x, x.data() + at, weights.data() + at, count); });
   }
 
+  // x as a part of what is made orthogonal, where ranks have parts, each of which makes all of it. Returns its shape.
+  Shape orthogonalize_whole(const Tensor& x, const std::string& parameter) const {
+    const nn::PartOfWhole* const part = ranks_ == nullptr ? nullptr : ranks_->part_of(parameter);
+    if (part == nullptr) {
+      orthogonalize(x);
+      return x.shape();
+    }
+    const Tensor whole = gathered(x, *part, ranks_->group());
+    orthogonalize(whole);
+    x.assign(nn::part_of(whole, *part, x.shape()));
+    return whole.shape();
+  }
+
   Rates rates_;
+  const nn::ModelRanks* ranks_ = nullptr;  // that share the model; null: none do
   std::unique_ptr<Optimizer> others_;
   std::vector<Matrix> matrices_;
 };

@@ -27,6 +27,9 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
+  // Says, before the first update, which ranks share the model, so that parameters are parts. Rules that update each
+  // number by itself need not know.
+  virtual void share(const nn::ModelRanks&) {}
   // Sets the values of the parameters, each treated as OptimizerSettings say.
   virtual void update(const UpdateStep& step) = 0;
   // The state of the rule from step to step, or its initial state before the first update; for saving and restoring.
@@ -71,6 +74,8 @@ struct OptimizerSettings {
   // The file of the model that takes the steps, which use() must be given before make(); none where no model does.
   virtual std::optional<std::string> rule_file() const { return std::nullopt; }
   virtual void use(std::shared_ptr<const models::Model>) {}
+  // Whether it can update parts of parameters, of which ranks that share a model have others (Optimizer::share()).
+  virtual bool updates_parts() const { return true; }
   virtual std::unique_ptr<Optimizer> make(Parameters& parameters) const = 0;
 
   template <class Self, class Visitor>

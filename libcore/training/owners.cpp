@@ -74,8 +74,12 @@ std::vector<int> balanced(const std::vector<Index>& sizes, int ranks) {
   return owners;
 }
 
-Owners::Owners(const Parameters& parameters, const parallel::Group& group)
-    : parameters_(parameters), group_(group), trained_(trained_of(parameters)), own_(parameters) {
+Owners::Owners(const Parameters& parameters, const parallel::Group& group, const nn::ModelRanks* sharing)
+    : parameters_(parameters),
+      group_(group),
+      sharing_(sharing != nullptr && sharing->share() ? sharing : nullptr),
+      trained_(trained_of(parameters)),
+      own_(parameters) {
   assign_owners(trained_, group.size());
   own_ = parameters.only([&](const Parameter& parameter) {
     const auto of = std::ranges::find_if(trained_, [&](const Trained& trained) {
@@ -85,24 +89,43 @@ Owners::Owners(const Parameters& parameters, const parallel::Group& group)
   });
 }
 
-double Owners::norm_of_gradients() const {
-  if (group_.is_alone()) return gradient_norm(parameters_);
-  std::vector<double> own;
+// Of each trained parameter, or this rank's part of it.
+std::vector<double> Owners::squares_of_gradients() const {
+  std::vector<double> own, squares;
   for (const Parameter& parameter : own_.all()) own.push_back(squared_norm_of_gradient(parameter));
   const std::vector<std::vector<double>> all = group_.gather(own);
   std::vector<std::size_t> next(all.size(), 0);
-  double sum = 0;
   for (const Trained& of : trained_) {
     for ([[maybe_unused]] const Parameter* parameter : of.parameters) {
-      double square = 0;
+      double& square = squares.emplace_back(0);
       for (int rank = 0; rank < group_.size(); ++rank) {
         const auto at = static_cast<std::size_t>(rank);
-        if (of.owner == everyone || of.owner == rank) square = all[at][next[at]++];
+        if (of.owner == everyone || of.owner == rank || group_.is_alone()) square = all[at][next[at]++];
       }
-      sum += square;
     }
   }
-  return std::sqrt(sum);
+  return squares;
+}
+
+double Owners::norm_of_gradients() const {
+  if (group_.is_alone() && sharing_ == nullptr) return gradient_norm(parameters_);
+  std::vector<double> squares = squares_of_gradients();
+  if (sharing_ != nullptr) {
+    const std::vector<std::vector<double>> parts = sharing_->group().gather(squares);
+    std::size_t i = 0;
+    for (const Trained& of : trained_) {
+      for (const Parameter* parameter : of.parameters) {
+        double& square = squares[i];
+        square = 0;
+        for (const std::vector<double>& of_rank : parts) {
+          square += of_rank[i];
+          if (sharing_->part_of(parameter->name) == nullptr) break;  // all have the same
+        }
+        ++i;
+      }
+    }
+  }
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
 }
 
 }  // namespace heddle::training

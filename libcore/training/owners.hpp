@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "libcore/autograd/parameters.hpp"
+#include "libcore/nn/model_ranks.hpp"
 #include "libcore/parallel/group.hpp"
 
 namespace heddle::training {
@@ -29,8 +30,8 @@ inline constexpr int everyone = -1;
 
 class Owners {
  public:
-  // The parameters and the group must outlive this.
-  Owners(const Parameters& parameters, const parallel::Group& group);
+  // The parameters, the group and the ranks that share the model (null: none do) must outlive this.
+  Owners(const Parameters& parameters, const parallel::Group& group, const nn::ModelRanks* sharing = nullptr);
 
   const std::vector<Trained>& trained() const { return trained_; }
   bool updates(const Trained& of) const { return of.owner == everyone || of.owner == group_.rank(); }
@@ -38,12 +39,16 @@ class Owners {
   Parameters& own() { return own_; }
   const Parameters& own() const { return own_; }
 
-  // The norm of all gradients as one vector, where each rank has those of its own: the same bits as gradient_norm().
+  // The norm of all gradients as one vector, where each rank has those of its own: the same bits as gradient_norm(),
+  // unless ranks share the model, which add up the squares of their parts.
   double norm_of_gradients() const;
 
  private:
+  std::vector<double> squares_of_gradients() const;
+
   const Parameters& parameters_;
   const parallel::Group& group_;
+  const nn::ModelRanks* sharing_;
   std::vector<Trained> trained_;
   Parameters own_;
 };

@@ -1,7 +1,9 @@
 #include "libcore/training/state.hpp"
 
-#include <set>
+#include <algorithm>
+#include <map>
 #include <span>
+#include <utility>
 
 #include "libcore/base/strings.hpp"
 
@@ -57,20 +59,83 @@ void answer(const std::vector<StateTensor>& own, const parallel::Group& group) {
   }
 }
 
-// The names of this rank's tensors, and their extents after their number.
+// Where a rank has a tensor, or a part of one.
+struct Piece {
+  int rank;
+  Index number;  // of the rank's tensors
+  Shape shape;
+  std::optional<nn::PartOfWhole> part;
+};
+using Pieces = std::vector<Piece>;
+
+// The names of this rank's tensors; and for each its dimension of parts, where the part begins and the extent of the
+// whole (dimension -1: it is whole), the number of its extents, and these.
 struct Listing {
   std::string names;
-  std::vector<Index> shapes;
+  std::vector<Index> places;
 };
 
 Listing listing_of(const std::vector<StateTensor>& own) {
   Listing listing;
-  for (const auto& [name, value] : own) {
+  for (const auto& [name, value, part] : own) {
     listing.names += name + "\n";
-    listing.shapes.push_back(value.shape().rank());
-    for (const Index extent : value.shape().extents()) listing.shapes.push_back(extent);
+    const nn::PartOfWhole of = part.value_or(nn::PartOfWhole{-1, 0, 0});
+    for (const Index number : {static_cast<Index>(of.dimension), of.begin, of.whole}) listing.places.push_back(number);
+    listing.places.push_back(value.shape().rank());
+    for (const Index extent : value.shape().extents()) listing.places.push_back(extent);
   }
   return listing;
+}
+
+Piece next_piece(int rank, Index number, std::vector<Index>::const_iterator& next) {
+  const nn::PartOfWhole part{static_cast<int>(next[0]), next[1], next[2]};
+  const std::vector<Index> extents(next + 4, next + 4 + next[3]);
+  next += 4 + next[3];
+  return {rank, number, Shape(extents), part.dimension < 0 ? std::nullopt : std::optional(part)};
+}
+
+// Whether one of these has the same place.
+bool has_place(const Pieces& pieces, const Piece& piece) {
+  return std::ranges::any_of(pieces, [&](const Piece& other) {
+    return !piece.part || (other.part && other.part->begin == piece.part->begin);
+  });
+}
+
+// The tensors of all ranks, in the order in which ranks list them; of each part the first rank's that has it.
+std::vector<std::pair<std::string, Pieces>> pieces_of(const std::vector<std::string>& names,
+                                                      const std::vector<std::vector<Index>>& places) {
+  std::vector<std::pair<std::string, Pieces>> all;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t rank = 0; rank < names.size(); ++rank) {
+    auto next = places[rank].begin();
+    Index number = 0;
+    for (const std::string& name : split(names[rank], '\n')) {
+      if (name.empty()) continue;  // after the last
+      const Piece piece = next_piece(static_cast<int>(rank), number++, next);
+      const auto [found, is_new] = known.emplace(name, all.size());
+      if (is_new) all.push_back({name, {}});
+      Pieces& pieces = all[found->second].second;
+      if (pieces.empty() || !has_place(pieces, piece)) pieces.push_back(piece);
+    }
+  }
+  return all;
+}
+
+Tensor get_piece(const Piece& piece, const std::vector<StateTensor>& own, const Asking& asking) {
+  if (piece.rank == 0) return own[static_cast<std::size_t>(piece.number)].value;
+  return asking.get(piece.rank, piece.number, piece.shape);
+}
+
+Tensor get_whole(const Pieces& pieces, const std::vector<StateTensor>& own, const Asking& asking) {
+  const Piece& first = pieces.front();
+  if (!first.part) return get_piece(first, own, asking);
+  Shape shape = first.shape;
+  shape.set(first.part->dimension, first.part->whole);
+  const Tensor whole(shape);
+  for (const Piece& piece : pieces) {
+    nn::part_of(whole, *piece.part, piece.shape).assign(get_piece(piece, own, asking));
+  }
+  return whole;
 }
 
 }  // namespace
@@ -78,28 +143,17 @@ Listing listing_of(const std::vector<StateTensor>& own) {
 void show_state(const std::vector<StateTensor>& own, const parallel::Group& group,
                 const std::function<void(const std::vector<StateSource>&)>& save) {
   std::vector<StateSource> sources;
-  std::set<std::string> known;
-  for (const auto& [name, value] : own) {
-    sources.push_back({name, [value = value] { return value; }});
-    known.insert(name);
+  if (group.is_alone()) {
+    for (const StateTensor& tensor : own) sources.push_back({tensor.name, [value = tensor.value] { return value; }});
+    return save(sources);
   }
-  if (group.is_alone()) return save(sources);
   const Listing listing = listing_of(own);
   const std::vector<std::string> names = group.gather(listing.names);
-  const std::vector<std::vector<Index>> shapes = group.gather(listing.shapes);
+  const std::vector<std::vector<Index>> places = group.gather(listing.places);
   if (!group.is_first()) return answer(own, group);
   const Asking asking(group);
-  for (int rank = 1; rank < group.size(); ++rank) {
-    auto next = shapes[static_cast<std::size_t>(rank)].begin();
-    Index number = 0;
-    for (const std::string& name : split(names[static_cast<std::size_t>(rank)], '\n')) {
-      if (name.empty()) continue;  // after the last
-      const std::vector<Index> extents(next + 1, next + 1 + *next);
-      next += 1 + *next;
-      const Index of = number++;
-      if (!known.insert(name).second) continue;
-      sources.push_back({name, [=, &asking, shape = Shape(extents)] { return asking.get(rank, of, shape); }});
-    }
+  for (auto& [name, pieces] : pieces_of(names, places)) {
+    sources.push_back({name, [&, pieces = std::move(pieces)] { return get_whole(pieces, own, asking); }});
   }
   save(sources);
 }

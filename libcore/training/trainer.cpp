@@ -76,9 +76,21 @@ void check_ranks_divide(const TrainingOptions& options, Index ranks) {
       found > 0 ? same : concatenate("no multiple of ", ranks, " gives steps of ", samples, "; change `batch_size`")));
 }
 
-const TrainingConfig& checked(const TrainingConfig& config, const parallel::Group& group) {
-  check_ranks_divide(config.training, group.size());
+// Before the names of what is no weight.
+const std::string of_state = "state/";
+
+const TrainingConfig& checked(const TrainingConfig& config, const RankGroups& ranks) {
+  check_suits_parts(config.optimizer, ranks.model().group().size());
+  check_ranks_divide(config.training, ranks.copies().size());
   return config;
+}
+
+// The first that is not empty.
+std::string first_of(const parallel::Group& group, const std::string& text) {
+  for (const std::string& of_rank : group.gather(text)) {
+    if (!of_rank.empty()) return of_rank;
+  }
+  return "";
 }
 
 Index steps_between_evaluations(const TrainingOptions& options, const Objective& objective) {
@@ -89,20 +101,29 @@ Index steps_between_evaluations(const TrainingOptions& options, const Objective&
 }  // namespace
 
 Trainer::Trainer(Objective& objective, const TrainingConfig& config, const parallel::Group& group)
+    : Trainer(objective, config, std::make_shared<const RankGroups>(group)) {}
+
+Trainer::Trainer(Objective& objective, const TrainingConfig& config, const RankGroups& ranks)
+    : Trainer(objective, config, std::shared_ptr<const RankGroups>(std::shared_ptr<void>(), &ranks)) {}
+
+Trainer::Trainer(Objective& objective, const TrainingConfig& config, std::shared_ptr<const RankGroups> ranks)
     : objective_(objective),
       parameters_(objective.parameters()),
-      config_(checked(checked(config), group)),
-      group_(group),
+      config_(checked(checked(config), *ranks)),
+      ranks_(std::move(ranks)),
+      group_(ranks_->copies()),
       precision_(checked(config.training.precision)),
       total_steps_(steps_in_all(config.training, objective)),
       eval_every_(steps_between_evaluations(config.training, objective)),
       schedule_(config.schedule, config.training.learning_rate, total_steps_),
-      owners_(parameters_, group),
+      owners_(parameters_, group_, &ranks_->model()),
       optimizer_(config.optimizer->make(owners_.own())),
       average_(config.training.ema_decay, parameters_),
-      gradients_(owners_.trained(), config.training.accumulate, group),
-      exchange_(parameters_, owners_, gradients_, group),
-      weights_(owners_, group) {
+      gradients_(owners_.trained(), config.training.accumulate, group_),
+      exchange_(parameters_, owners_, gradients_, group_),
+      weights_(owners_, group_) {
+  ranks_->model().check_divides(parameters_);
+  if (shares_model()) optimizer_->share(ranks_->model());
   parameters_.allocate_gradients();
 }
 
@@ -119,18 +140,55 @@ Index Trainer::usual_steps() const {
 std::vector<StateTensor> Trainer::tensors() const {
   std::vector<StateTensor> all = optimizer_->state();
   all.insert(all.end(), average_.kept().begin(), average_.kept().end());
+  for (StateTensor& tensor : all) {  // "m/" and a parameter, whose part it is
+    const std::string name = tensor.name.substr(tensor.name.find('/') + 1);
+    if (const nn::PartOfWhole* const part = ranks_->model().part_of(name)) tensor.part = *part;
+  }
   for (const StateTensor& tensor : objective_.state()) all.push_back({"objective/" + tensor.name, tensor.value});
+  return all;
+}
+
+std::vector<StateTensor> Trainer::weights() const {
+  std::vector<StateTensor> all;
+  for (const Parameter& parameter : parameters_.all()) {
+    all.push_back({parameter.name, parameter.value()});
+    if (const nn::PartOfWhole* const part = ranks_->model().part_of(parameter.name)) all.back().part = *part;
+  }
   return all;
 }
 
 // Where some ranks take steps by the rule that was chosen, it does.
 std::string Trainer::warning() const {
   const std::string own = optimizer_->warning();
-  return group_.any(own.empty()) ? "" : own;
+  return ranks_->all().any(own.empty()) ? "" : own;
 }
 
 void Trainer::show_tensors(const std::function<void(const std::vector<StateSource>&)>& save) const {
-  show_state(tensors(), group_, save);
+  show_state(tensors(), ranks_->all(), save);
+}
+
+// Ranks that do not share the model have all weights, and send none.
+void Trainer::show(bool with_state, const std::function<void(const Shown&)>& save) const {
+  const std::vector<StateTensor> own = weights();
+  std::vector<StateTensor> all = own;
+  if (!shares_model() && !ranks_->all().is_first()) all.clear();
+  if (with_state) {
+    for (StateTensor& tensor : tensors()) {
+      tensor.name = of_state + tensor.name;
+      all.push_back(std::move(tensor));
+    }
+  }
+  const auto save_shown = [&](const std::vector<StateSource>& sources) {
+    Shown shown;
+    for (const StateSource& source : sources) {
+      const bool is_state = source.name.starts_with(of_state);
+      (is_state ? shown.state : shown.weights)
+          .push_back({is_state ? source.name.substr(of_state.size()) : source.name, source.get});
+    }
+    save(shown);
+  };
+  if (shares_model() || with_state) return show_state(all, ranks_->all(), save_shown);
+  if (ranks_->all().is_first()) show_state(all, parallel::alone(), save_shown);
 }
 
 Pass Trainer::pass_of(Index part) const {
@@ -207,11 +265,11 @@ void Trainer::together(const std::function<void()>& work) const {
   try {
     work();
   } catch (const DataError& error) {
-    if (group_.is_alone()) throw;
+    if (ranks_->all().is_alone()) throw;
     failure = error.what();
   }
-  if (group_.is_alone()) return;
-  for (const std::string& of_rank : group_.gather(failure)) check<DataError>(of_rank.empty(), of_rank);
+  if (ranks_->all().is_alone()) return;
+  for (const std::string& of_rank : ranks_->all().gather(failure)) check<DataError>(of_rank.empty(), of_rank);
 }
 
 // Gives every rank the samples of the others.
@@ -252,17 +310,14 @@ std::string Trainer::read_by(Index step) const {
   return "; it read " + to_text(objective_.origins(step * samples, samples));
 }
 
-// The first that is not empty.
-std::string Trainer::first_of_ranks(const std::string& text) const {
-  for (const std::string& of_rank : group_.gather(text)) {
-    if (!of_rank.empty()) return of_rank;
-  }
-  return "";
+// As weights_not_finite(), of all parts of the model.
+std::string Trainer::wrong_weights() const {
+  return first_of(ranks_->model().group(), weights_not_finite(parameters_));
 }
 
 // Where the step's numbers first are not finite, and what the step read: the one before where its update did it.
 std::string Trainer::diagnosis(const Step& step) const {
-  std::string where = weights_not_finite(parameters_);
+  std::string where = wrong_weights();
   if (!where.empty() && state_.step > 0) {
     return concatenate("first not finite: ", where, ", by step ", state_.step, read_by(state_.step - 1));
   }
@@ -270,9 +325,10 @@ std::string Trainer::diagnosis(const Step& step) const {
   for (std::size_t i = 0; i < step.batches.size() && where.empty(); ++i) {
     const Index part = first + static_cast<Index>(i);
     where = result_not_finite(parameters_, [&] { (void)step.batches[i].loss(pass_of(part), step.counts); });
+    where = first_of(ranks_->model().group(), where);
   }
-  where = first_of_ranks(where);
-  if (where.empty()) where = first_of_ranks(gradient_not_finite(owners_.own()));
+  where = first_of(ranks_->all(), where);
+  if (where.empty()) where = first_of(ranks_->all(), gradient_not_finite(owners_.own()));
   return concatenate("first not finite: ", where.empty() ? "the sum of the losses" : where, read_by(state_.step));
 }
 
@@ -306,7 +362,7 @@ std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
   share_state();  // of which the first rank may save a checkpoint, and evaluate
   std::vector<Metric> metrics;
   together([&] { metrics = evaluate_average(hooks); });
-  stopped_ = group_.any(stopped_);
+  stopped_ = ranks_->all().any(stopped_);
   if (!stopped_) evaluated_step_ = state_.step;
   return metrics;
 }
@@ -318,8 +374,8 @@ std::vector<Metric> Trainer::evaluate_average(const Hooks& hooks) {
     check_weights();  // they do not change meanwhile, so that they can be saved
     try {
       const auto stop = [&] {
-        if (group_.is_alone() && hooks.save_now()) hooks.save_last();
-        return stopped_ = stopped_ || hooks.stop();
+        if (ranks_->all().is_alone() && hooks.save_now()) hooks.save_last();
+        return stopped_ = ranks_->model().group().any(stopped_ || hooks.stop());
       };
       metrics = objective_.evaluate({group_, stop});
     } catch (const NumericError& error) {
@@ -360,7 +416,7 @@ void Trainer::check_model() const {
 }
 
 void Trainer::check_weights() const {
-  const std::string where = weights_not_finite(parameters_);
+  const std::string where = wrong_weights();
   check<NumericError>(where.empty(), "step ", state_.step, " diverged: ", where, " are not finite, ", circumstances());
 }
 
@@ -390,10 +446,12 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
     state_.best_step = state_.step;
   }
   const double rate = interval.seconds > 0 ? static_cast<double>(interval.units) / interval.seconds : 0;
+  // Of all ranks that share the model, which each have about as much to do.
+  const double flops = objective_.flops_per_unit() * static_cast<double>(ranks_->model().group().size());
   state_.reported_step = state_.step;
   together([&] {
     hooks.on_step({state_.step, state_.units, state_.loss, last_rate(), state_.gradient_norm, std::move(valid), rate,
-                   rate * objective_.flops_per_unit()});
+                   rate * flops});
   });
   if (best) save([&] { together(hooks.save_best); });
 }
@@ -445,7 +503,7 @@ void Trainer::run(const Hooks& hooks) {
   share_state();
   together([&] { check_model(); });
   hooks.save_last();
-  group_.barrier();  // a rank that fails ends the one that still writes
+  ranks_->all().barrier();  // a rank that fails ends the one that still writes
   if (failure_) std::rethrow_exception(failure_);
 }
 

@@ -13,6 +13,7 @@
 #include "libcore/training/moving_average.hpp"
 #include "libcore/training/objective.hpp"
 #include "libcore/training/owners.hpp"
+#include "libcore/training/rank_groups.hpp"
 #include "libcore/training/training_config.hpp"
 #include "libcore/training/weight_exchange.hpp"
 
@@ -77,12 +78,16 @@ struct Hooks {
 // what is evaluated, saved and left in the model is the average.
 //
 // Several ranks train one model: each has an equal model and objective, computes a part of the micro-batches of every
-// step, and updates a part of the parameters (Owners). The bits are those of one rank (GradientTree).
+// step, and updates a part of the parameters (Owners). The bits are those of one rank (GradientTree). Where some share
+// each model, those compute the same micro-batches together, and the numbers are those of one rank but for rounding.
 class Trainer {
  public:
   // Throws UsageError for a configuration that cannot work: with precision auto, or one that the processor lacks, too;
-  // for micro-batches that the ranks do not divide. The group must outlive this.
+  // for micro-batches that the ranks do not divide, and rules that need whole matrices where ranks share a model. The
+  // group must outlive this.
   Trainer(Objective& objective, const TrainingConfig& config, const parallel::Group& group = parallel::alone());
+  // The same for ranks of which some share each model, which was made of RankGroups::model(); they must outlive this.
+  Trainer(Objective& objective, const TrainingConfig& config, const RankGroups& ranks);
 
   Index evaluation_interval() const { return eval_every_; }  // steps
   Index total_steps() const { return total_steps_; }
@@ -102,6 +107,15 @@ class Trainer {
   std::vector<StateTensor> tensors() const;
   // To be called on all ranks: calls save() on the first, with the tensors of all ranks.
   void show_tensors(const std::function<void(const std::vector<StateSource>&)>& save) const;
+  // The same with all parameters of the model before them; or with these alone.
+  struct Shown {
+    std::vector<StateSource> weights, state;
+  };
+  void show(bool with_state, const std::function<void(const Shown&)>& save) const;
+  // The model's parameters, for reading them.
+  std::vector<StateTensor> weights() const;
+  // Whether this rank has a part of the model alone.
+  bool shares_model() const { return ranks_->model().share(); }
 
   // Throws NumericError when the loss, a gradient or a metric is not finite, or the weights to save are not, or the
   // loss that they compute; nothing is saved then. Throws DataError of hooks as they say.
@@ -111,6 +125,8 @@ class Trainer {
   double step();
 
  private:
+  Trainer(Objective& objective, const TrainingConfig& config, std::shared_ptr<const RankGroups> ranks);
+
   struct Interval {
     double seconds = 0;
     Index units = 0;
@@ -124,12 +140,12 @@ class Trainer {
   Step accumulate_gradients(const Hooks& hooks);
   Variable forward(const MicroBatch& batch, Index part, const Counts& counts, Recording& recording);
   double sum_of_losses(const std::vector<double>& own) const;
-  bool agree(const std::function<bool()>& hook) const { return group_.any(hook()); }
+  bool agree(const std::function<bool()>& hook) const { return ranks_->all().any(hook()); }
   void together(const std::function<void()>& work) const;
   void share_state() const;
   Pass pass_of(Index part) const;
   void update(const Step& step);
-  std::string first_of_ranks(const std::string& text) const;
+  std::string wrong_weights() const;
   std::string diagnosis(const Step& step) const;
   std::string read_by(Index step) const;
   std::string circumstances() const;
@@ -152,7 +168,8 @@ class Trainer {
   Objective& objective_;
   Parameters& parameters_;
   TrainingConfig config_;
-  const parallel::Group& group_;
+  std::shared_ptr<const RankGroups> ranks_;
+  const parallel::Group& group_;  // that divides the micro-batches
   Precision precision_;
   Index total_steps_, eval_every_;
   Schedule schedule_;

@@ -61,7 +61,8 @@ const Walk& pretraining() {
                           {"--learning-rate", "3e-2"},
                           {"--clip-norm", "1e-3"},
                           {"--ema-decay", "0.5"},
-                          {"--label-smoothing", "0.3"}},
+                          {"--label-smoothing", "0.3"},
+                          {"--tensor-parallel", "2"}},
                          with(control, {"--arch", "--objective", "--tokenizer", "--documents"})};
   return walk;
 }
@@ -80,7 +81,8 @@ const Walk& tuning() {
                           {"--precision", "bf16"},       {"--epochs", "2"},
                           {"--budget", "1e9flop"},       {"--batch-size", "3"},
                           {"--accumulate", "2"},         {"--learning-rate", "3e-2"},
-                          {"--clip-norm", "1e-3"},       {"--label-smoothing", "0.3"}},
+                          {"--clip-norm", "1e-3"},       {"--label-smoothing", "0.3"},
+                          {"--tensor-parallel", "2"}},
                          with(control, {"--from", "--arch", "--ensemble", "--task", "--format", "--bad-records",
                                         "--objective", "--fold", "--lora-alpha", "--lora-targets", "--lora-dropout"})};
   return walk;

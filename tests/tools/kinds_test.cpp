@@ -270,7 +270,7 @@ TEST_CASE("kinds: shells complete the settings of a name") {
 TEST_CASE("kinds: options are few and help is short") {
   const SmallCorpus corpus;
   CHECK(own_options(corpus, "pretrain").size() <= 50);
-  CHECK(own_options(corpus, "finetune").size() <= 56);
+  CHECK(own_options(corpus, "finetune").size() <= 57);
   std::vector<std::string> tools{"tokenize", "pretrain", "finetune", "classify", "generate", "inspect", "convert"};
   const std::string verbs = corpus.must("inspect --help").out;
   std::size_t at = verbs.find("Verbs:\n");

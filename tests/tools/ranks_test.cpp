@@ -1,4 +1,6 @@
 // Training on several ranks, with a real mpirun.
+#include <cmath>
+
 #include "support/skips.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
@@ -73,6 +75,97 @@ TEST_CASE("ranks: two and four write the file that one writes") {
     corpus.check_same("t1.h5", "t2.h5");
   }
   CHECK(corpus.leftovers() == 0);
+}
+
+namespace {
+
+const std::string shared_shape =
+    " --layers 2 --width 32 --heads 4 --kv-heads 2 --positions rope --context 16 --batch-size 2 --accumulate 2 "
+    "--dropout 0.1 ";
+const std::string shared = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 4 --log-every 1" + shared_shape;
+
+// Of the last line that has one.
+double last_of(const Ranks& corpus, const std::string& log, const char* key) {
+  double last = NAN;
+  for (const nlohmann::json& line : json_lines(read_file(corpus.path(log)))) {
+    if (line.contains(key)) last = line[key].get<double>();
+  }
+  return last;
+}
+
+}  // namespace
+
+TEST_CASE("ranks: those that share a model train what one process does, into the same file, which any number resumes") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  const auto train = [&](int ranks, int sharing, const std::string& name, const std::string& rest) {
+    corpus.must(on(ranks) + shared + "--tensor-parallel " + std::to_string(sharing) + " -o " + name + ".h5 --log " +
+                name + ".log " + rest);
+    return std::pair(last_of(corpus, name + ".log", "loss"), last_of(corpus, name + ".log", "valid_loss"));
+  };
+  const auto one = train(1, 1, "one", "--steps 12");
+  const auto check_as_one = [&](const std::pair<double, double>& losses) {
+    CHECK(losses.first == doctest::Approx(one.first).epsilon(1e-5));
+    CHECK(losses.second == doctest::Approx(one.second).epsilon(1e-5));
+  };
+  check_as_one(train(2, 2, "two", "--steps 12 --checkpoint-every 5 --keep 3"));
+  check_as_one(train(4, 2, "four", "--steps 12"));
+  check_as_one(train(1, 1, "resumed", "--steps 12 --resume two.step-5.h5"));
+  check_as_one(train(2, 2, "again", "--steps 12 --resume two.step-10.h5"));
+  const auto shapes = [&](const std::string& file) {
+    std::map<std::string, std::size_t> sizes;
+    for (const auto& [name, values] : corpus.weights(file)) sizes[name] = values.size();
+    return sizes;
+  };
+  CHECK(shapes("two.h5") == shapes("one.h5"));
+  corpus.must("inspect verify four.h5 && generate two.h5 -p 'the cat' --max-tokens 4");
+  std::string texts;
+  for (int i = 0; i < 30; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees a dog.\n" : "royal\tmy queen forgets.\n";
+  write_file(corpus.path("texts.tsv"), texts);
+  for (const std::string& ranks : {std::string(), on(2)}) {
+    corpus.must(ranks +
+                "finetune -q --from one.h5 --train texts.tsv --valid texts.tsv --batch-size 4 --epochs 2 --restart "
+                "--log-every 1 --dropout 0 -o task.h5 --log task" +
+                std::to_string(ranks.size()) + ".log" + (ranks.empty() ? "" : " --tensor-parallel 2"));
+  }
+  CHECK(last_of(corpus, "task" + std::to_string(on(2).size()) + ".log", "loss") ==
+        doctest::Approx(last_of(corpus, "task0.log", "loss")).epsilon(1e-5));
+  CHECK(corpus.leftovers() == 0);
+}
+
+TEST_CASE("ranks: two that share a model need less memory than one process, and what cannot be shared is refused") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  const std::string run = "pretrain --train train.h5 -o m.h5 --steps 2 --threads 1 --batch-size 1 ";
+  const std::string large = run + "--layers 6 --width 512 --heads 4 --context 16 --optimizer adamw ";
+  const auto within = [](int mebibytes) { return "ulimit -d " + std::to_string(mebibytes * 1024) + "; "; };
+  const std::string limit = within(260);
+  corpus.refused(limit + large, 1, "pretrain: out of memory: ");
+  corpus.must("rm -f m.*; " + on(2) + "sh -c '" + limit + large + "--tensor-parallel 2'");
+  corpus.refused(run + "--tensor-parallel 2", 2,
+                 "pretrain: --tensor-parallel 2: this is one process alone; start it as 2 ranks or more, as mpirun -np "
+                 "2 and srun do, or leave it out");
+  const std::string small = run + "--restart --layers 1 --width 24 --context 16 ";
+  const std::vector<Refusal> refusals{
+      {on(3) + small + "--heads 2 --tensor-parallel 2", "--tensor-parallel 2 does not divide the 3 ranks", 2},
+      {on(2) + small + "--heads 3 --tensor-parallel 2",
+       "pretrain: --tensor-parallel 2 does not divide --heads 3; give a number that divides it", 2},
+      {on(2) + small + "--heads 2 --positions alibi --tensor-parallel 2",
+       "pretrain: --tensor-parallel: ranks do not divide heads with positions or segments that each head scores by "
+       "itself; --positions rope, learned, sinusoidal or none can be divided",
+       2},
+      {on(2) + "pretrain --arch lstm --train train.h5 -o m.h5 --steps 2 --width 16 --tensor-parallel 2",
+       "pretrain: --tensor-parallel: ranks divide heads of attention and feed-forward layers of transformers, which "
+       "this model does not have",
+       2},
+      {small + "--heads 2 --dry-run --tensor-parallel 2",
+       "pretrain: --tensor-parallel with --dry-run needs the number of ranks to plan for, which pretrain takes by "
+       "--ranks",
+       2}};
+  for (const Refusal& refusal : refusals) {
+    const Outcome outcome = corpus.refused(refusal);
+    CHECK(outcome.err.find(refusal.says) == outcome.err.rfind(refusal.says));
+  }
 }
 
 TEST_CASE("ranks: the first one speaks, and all are told") {

@@ -181,7 +181,8 @@ void Finetuning::settle_new_model(RunSpec& spec) const {
   spec.model->spell_out();
 }
 
-void Finetuning::begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) {
+void Finetuning::begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from,
+                       const nn::ModelRanks& ranks) {
   spec_ = spec;
   models::ModelConfig model = spec.model;
   std::optional<text::Tokenizer> tokenizer;
@@ -198,10 +199,14 @@ void Finetuning::begin(const RunSpec& spec, const training::TrainingConfig& conf
                               learning_rates(*spec.tuning, model),
                               static_cast<std::uint64_t>(spec.seed),
                               model->dropout,
-                              from};
+                              from,
+                              &ranks};
   loaded_ = base_ ? formats::start_task(*base_, task) : formats::start_new_task(model, tokenizer, task);
   if (!base_ && from == nullptr) task_->start(*loaded_->model);
-  check_trained(*spec.tuning, loaded_->model->parameters());
+  const Parameters& parameters = loaded_->model->parameters();
+  check_trained(*spec.tuning, parameters);
+  count_ = ranks.count(parameters);
+  trained_ = ranks.count(parameters.only([](const Parameter& parameter) { return parameter.is_trained(); }));
   objective_ = task_->objective(*loaded_->model, config);
 }
 
@@ -210,6 +215,7 @@ void Finetuning::save(const std::string& path, const SavedRun& run) const {
   if (loaded_->tokenizer) saved.tokenizer = &loaded_->tokenizer->model();
   if (loaded_->source_tokenizer) saved.source_tokenizer = &loaded_->source_tokenizer->model();
   saved.training = run.write_record;
+  saved.weights = run.weights;
   if (spec_->tuning->adapts()) {
     save_adapter(path, saved, spec_->tuning->adapters,
                  {formats::readable_path(options_.from), base_->weights().fingerprint()});
@@ -219,10 +225,8 @@ void Finetuning::save(const std::string& path, const SavedRun& run) const {
 }
 
 std::string Finetuning::summary() const {
-  const Parameters& parameters = loaded_->model->parameters();
-  const Index trained = parameters.trained_count(), all = parameters.count();
-  const auto fraction = static_cast<double>(trained) / static_cast<double>(all);
-  return concatenate(task_->summary(), ", ", grouped(trained), " of ", grouped(all), " parameters are trained (",
+  const auto fraction = static_cast<double>(trained_) / static_cast<double>(count_);
+  return concatenate(task_->summary(), ", ", grouped(trained_), " of ", grouped(count_), " parameters are trained (",
                      std::round(fraction * 1000) / 10, " %)");
 }
 
@@ -230,9 +234,9 @@ std::vector<std::string> Finetuning::last_notes(std::optional<double> best) cons
   return task_->baseline_notes(best, [] { return cli::stop_requested() != 0; });
 }
 
-Trial Finetuning::trial(const RunSpec& spec, const training::TrainingConfig& config) {
+Trial Finetuning::trial(const RunSpec& spec, const training::TrainingConfig& config, const nn::ModelRanks& ranks) {
   const ParameterSource source =
-      with_adapters(ParameterSource(0).trained_at(learning_rates(*spec.tuning, trial_model_)), spec.tuning->adapters);
+      with_adapters(ranks.divided(0).trained_at(learning_rates(*spec.tuning, trial_model_)), spec.tuning->adapters);
   auto model = std::make_shared<models::TaskModel>(models::make_model(trial_model_, source), task_->config());
   check_trained(*spec.tuning, model->parameters());
   auto objective = task_->objective(*model, config);

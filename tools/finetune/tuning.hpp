@@ -34,12 +34,13 @@ class Finetuning : public Trainee {
   void settle(RunSpec& spec) const override;
   std::string evaluation_options() const override { return "--valid or --folds"; }
   bool evaluates() const override { return !options_.valid.empty() || options_.tuning.folds > 0; }
-  void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) override;
+  void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from,
+             const nn::ModelRanks& ranks) override;
   training::Objective& objective() const override { return *objective_; }
   std::string summary() const override;
   void save(const std::string& path, const SavedRun& run) const override;
   std::vector<std::string> last_notes(std::optional<double> best) const override;
-  Trial trial(const RunSpec& spec, const training::TrainingConfig& config) override;
+  Trial trial(const RunSpec& spec, const training::TrainingConfig& config, const nn::ModelRanks& ranks) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
   void describe(DryRun& run) const override;
 
@@ -55,6 +56,7 @@ class Finetuning : public Trainee {
   models::ModelConfig trial_model_;         // with what the examples decide of it
   std::unique_ptr<FinetuningTask> task_;
   std::optional<formats::LoadedTask> loaded_;
+  Index trained_ = 0, count_ = 0;  // parameters, of the whole model
   std::unique_ptr<training::Objective> objective_;
 };
 

@@ -66,7 +66,8 @@ struct PretrainOptions : RunOptions {
     visit_files(self, visitor);
     visitor(Field("ranks",
                   "estimate the run on N ranks: memory, time, efficiency, and the job for Slurm; settings: "
-                  "per-node (ranks of a node, default 1), latency (20us) and bandwidth (10Gb/s) of the network")
+                  "per-node (ranks of a node, default 1, or those of --tensor-parallel), latency (20us) and bandwidth "
+                  "(10Gb/s) of the network")
                 .needs({"dry_run"})
                 .takes("N[:KEY=VALUE,...]|none"),
             self.ranks);

@@ -113,15 +113,17 @@ std::unique_ptr<training::Objective> Pretraining::make_objective(models::Model& 
   return training::make_objective(*spec.objective, inputs);
 }
 
-void Pretraining::begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) {
+void Pretraining::begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from,
+                        const nn::ModelRanks& ranks) {
   spec_ = spec;
-  model_ = from != nullptr ? formats::load_weights_to_train(*from)
-                           : models::make_model(spec.model, static_cast<std::uint64_t>(spec.seed));
+  model_ = from != nullptr ? formats::load_weights_to_train(*from, ranks)
+                           : models::make_model(spec.model, ranks.divided(static_cast<std::uint64_t>(spec.seed)));
+  count_ = ranks.count(model_->parameters());
   objective_ = make_objective(*model_, spec, config);
 }
 
 std::string Pretraining::summary() const {
-  return concatenate(grouped(model_->parameters().count()), " parameters, ", corpus_->summary(*model_));
+  return concatenate(grouped(count_), " parameters, ", corpus_->summary(*model_));
 }
 
 void Pretraining::save(const std::string& path, const SavedRun& run) const {
@@ -129,7 +131,7 @@ void Pretraining::save(const std::string& path, const SavedRun& run) const {
   writer.config(model_->config());
   if (const text::Tokenizer* tokenizer = corpus_->tokenizer()) writer.tokenizer(tokenizer->model());
   if (const text::Tokenizer* source = corpus_->source_tokenizer()) writer.source_tokenizer(source->model());
-  writer.weights(formats::named_tensors(model_->parameters()));
+  writer.weights(run.weights);
   writer.history(run.history);
   run.write_record(writer);
   writer.commit(run.provenance);
@@ -160,8 +162,8 @@ void Pretraining::add_placeholders(const RunSpec& spec) {
   pairs_ = std::make_unique<data::PairsInMemory>(std::vector(static_cast<std::size_t>(count), pair), vocab, vocab);
 }
 
-Trial Pretraining::trial(const RunSpec& spec, const training::TrainingConfig& config) {
-  std::shared_ptr<models::Model> model = models::make_model(spec.model, 0);
+Trial Pretraining::trial(const RunSpec& spec, const training::TrainingConfig& config, const nn::ModelRanks& ranks) {
+  std::shared_ptr<models::Model> model = models::make_model(spec.model, ranks.divided(0));
   auto objective = make_objective(*model, spec, config);
   return {std::move(model), std::move(objective)};
 }

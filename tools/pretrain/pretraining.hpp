@@ -26,12 +26,13 @@ class Pretraining : public Trainee {
   void settle(RunSpec& spec) const override;
   std::string evaluation_options() const override { return "--valid"; }
   bool evaluates() const override { return corpus_ ? corpus_->valid().kind().has_value() : !options_.valid.empty(); }
-  void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) override;
+  void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from,
+             const nn::ModelRanks& ranks) override;
   training::Objective& objective() const override { return *objective_; }
   std::string summary() const override;
   void save(const std::string& path, const SavedRun& run) const override;
   std::string first_note(Index steps) const override;
-  Trial trial(const RunSpec& spec, const training::TrainingConfig& config) override;
+  Trial trial(const RunSpec& spec, const training::TrainingConfig& config, const nn::ModelRanks& ranks) override;
   double bytes_per_unit() const override { return corpus_ ? corpus_->bytes_per_unit() : 0; }
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
   void describe(DryRun& run) const override;
@@ -51,6 +52,7 @@ class Pretraining : public Trainee {
   std::unique_ptr<formats::TokenFile> valid_;
 
   std::optional<RunSpec> spec_;  // of begin() or trial()
+  Index count_ = 0;              // of parameters, of the whole model
   std::unique_ptr<models::Model> model_;
   std::unique_ptr<training::Objective> objective_;
 };

@@ -74,7 +74,6 @@ training::TrainingConfig harmless(training::TrainingConfig config) {
   return config;
 }
 
-// The first of so many ranks that are not there: enough for checks.
 class PlannedRank final : public parallel::Group {
  public:
   explicit PlannedRank(int ranks) : Group(0, ranks) {}
@@ -85,11 +84,21 @@ class PlannedRank final : public parallel::Group {
   void abort(int) const override {}
 };
 
+// The ranks that share each copy of the model, and the copies.
+Index sharing_ranks(const DryRun& run) {
+  return run.sharing == nullptr ? 1 : run.sharing->group().size();
+}
+Index copies_of(const DryRun& run) {
+  return run.ranks.ranks / sharing_ranks(run);
+}
+
 // Bytes of the optimizer's state on the rank that has most of it.
 double state_of_largest_rank(const Parameters& parameters, const std::vector<training::StateTensor>& state,
                              Index ranks) {
   std::map<std::string, double> bytes;  // of a parameter's
-  for (const auto& [name, value] : state) bytes[name.substr(name.find('/') + 1)] += static_cast<double>(value.bytes());
+  for (const training::StateTensor& tensor : state) {
+    bytes[tensor.name.substr(tensor.name.find('/') + 1)] += static_cast<double>(tensor.value.bytes());
+  }
   const PlannedRank first(static_cast<int>(ranks));
   const training::Owners owners(parameters, first);
   std::vector<double> held(static_cast<std::size_t>(ranks), 0);
@@ -111,21 +120,41 @@ double part_of_tables(const Parameters& parameters) {
   return tables / static_cast<double>(parameters.trained_count());
 }
 
+// Bytes of the states of a unit that ranks sum where they share the model: what a layer with divided inputs writes, and
+// in the backward pass what those before it read.
+double summed_bytes_of_unit(const Parameters& parameters, const nn::ModelRanks& sharing) {
+  double bytes = 0;
+  for (const Parameter& parameter : parameters.all()) {
+    const nn::PartOfWhole* const part = sharing.part_of(parameter.name);
+    if (part == nullptr || part->dimension != 1) continue;
+    bytes += 2.0 * static_cast<double>(sizeof(Real)) * static_cast<double>(parameter.value().shape()[0]);
+  }
+  return bytes;
+}
+
 // Simulates steps, without allocating memory. Returns the number of steps between evaluations.
 Index simulate(const DryRun& run, Estimate& result) {
   const Simulation simulation;
   Begun begun(run, run.config);
   begun.trainer.step();
-  const double before = matmul_flops();
+  const double before = matmul_flops(), units_before = static_cast<double>(begun.trainer.state().units);
   const Index steps = std::min(run.steps_to_simulate, std::max<Index>(1, begun.trainer.total_steps() - 1));
   for (Index i = 0; i < steps; ++i) begun.trainer.step();
   result.flops_per_step = (matmul_flops() - before) / static_cast<double>(steps);
+  if (run.sharing != nullptr) {
+    const double units = static_cast<double>(begun.trainer.state().units) - units_before;
+    result.summed_bytes = summed_bytes_of_unit(begun.parameters(), *run.sharing) * units / static_cast<double>(steps);
+  }
   if (begun.can_evaluate() && run.simulates_evaluation) begun.evaluate();
-  result.parameters = begun.parameters().trained_count();
+  result.parameters = result.own_parameters = begun.parameters().trained_count();
+  if (run.sharing != nullptr) {
+    const auto is_trained = [](const Parameter& parameter) { return parameter.is_trained(); };
+    result.parameters = run.sharing->count(begun.parameters().only(is_trained));
+  }
   result.steps = std::max<Index>(0, begun.trainer.total_steps() - run.steps_done);
   MemoryEstimate& memory = result.memory;
   memory.weights = static_cast<double>(begun.parameters().count()) * sizeof(Real);
-  memory.gradients = static_cast<double>(result.parameters) * sizeof(Real);
+  memory.gradients = static_cast<double>(result.own_parameters) * sizeof(Real);
   for (const training::StateTensor& tensor : begun.trainer.tensors()) {
     const bool is_of_objective = tensor.name.starts_with("objective/");
     (is_of_objective                       ? result.objective_bytes
@@ -141,9 +170,21 @@ Index simulate(const DryRun& run, Estimate& result) {
   result.optimizer_bytes = memory.optimizer;
   if (run.ranks.is_given()) {
     result.late_part = part_of_tables(begun.parameters());
-    memory.optimizer = state_of_largest_rank(begun.parameters(), begun.trainer.tensors(), run.ranks.ranks);
+    memory.optimizer = state_of_largest_rank(begun.parameters(), begun.trainer.tensors(), copies_of(run));
   }
   return begun.trainer.evaluation_interval();
+}
+
+// Throws as the run does.
+void check_shared(const DryRun& run, const Parameters& parameters) {
+  const Index sharing = sharing_ranks(run);
+  if (sharing == 1) return;
+  check<UsageError>(run.ranks.ranks % sharing == 0, "--tensor-parallel ", sharing, " does not divide the ",
+                    run.ranks.ranks, " ranks of --ranks; plan for a multiple of ", sharing);
+  check<UsageError>(run.ranks.per_node % sharing == 0, "--tensor-parallel ", sharing, ": ranks that share a model are ",
+                    "on one node; give --ranks per-node=", sharing, " or a multiple of it");
+  training::check_suits_parts(run.config.optimizer, sharing);
+  run.sharing->check_divides(parameters);
 }
 
 // Makes the run that of one of its ranks, with the steps of the whole run. Throws as the run does.
@@ -151,30 +192,34 @@ void become_one_rank(DryRun& run) {
   if (!run.ranks.is_given()) return;
   const Simulation simulation;
   const Trial trial = run.begin(run.config);
-  const PlannedRank first(static_cast<int>(run.ranks.ranks));
+  check_shared(run, trial.objective->parameters());
+  const PlannedRank first(static_cast<int>(copies_of(run)));
   const training::Trainer whole(*trial.objective, run.config, first);
   training::TrainingOptions& options = run.config.training;
   options.steps = whole.total_steps();
   options.epochs = 0;
   options.eval_every = whole.evaluation_interval();
-  options.accumulate /= run.ranks.ranks;
+  options.accumulate /= copies_of(run);
 }
 
 // Adds what ranks need besides what one process does.
 void add_ranks(const DryRun& run, Estimate& result) {
   const Index own = run.config.training.accumulate;
-  const HeldSums held = held_sums(own * run.ranks.ranks, run.ranks.ranks);
+  const Index copies = copies_of(run), sharing = sharing_ranks(run);
+  const HeldSums held = held_sums(own * copies, copies);
   MemoryEstimate& memory = result.memory;
   const double under_way = static_cast<double>(sizeof(Real)) * training::most_in_round * training::most_under_way;
   memory.waiting += static_cast<double>(held.waiting - parallel::most_waiting(own)) * memory.gradients;
-  if (run.ranks.ranks > 1) memory.waiting += static_cast<double>(held.nodes) * std::min(under_way, memory.gradients);
+  if (copies > 1) memory.waiting += static_cast<double>(held.nodes) * std::min(under_way, memory.gradients);
   result.scaling = scaling_estimate(run.ranks,
                                     {.micro_batches = own,
                                      .seconds = result.seconds_per_step,
                                      .gradient_bytes = memory.gradients,
                                      .memory_rate = measure_memory_rate(),
                                      .nodes_held = held.nodes,
-                                     .late = result.late_part},
+                                     .late = result.late_part,
+                                     .sharing = sharing,
+                                     .summed_bytes = result.summed_bytes},
                                     run.network);
   result.seconds_per_step = result.scaling.time.seconds;
 }
@@ -208,8 +253,11 @@ double times(Index steps, Index every) {
 void add_disk(const DryRun& run, Estimate& result) {
   constexpr double files_own_part = 64 << 10;  // configuration, tokenizer, history
   const MemoryEstimate& memory = result.memory;
-  const double weights = (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
-  result.checkpoint_bytes = weights + result.optimizer_bytes + memory.average + result.objective_bytes;
+  // Files have all parts of a model that ranks share.
+  const double parts =
+      run.sharing == nullptr ? 1 : static_cast<double>(result.parameters) / static_cast<double>(result.own_parameters);
+  const double weights = parts * (run.saves_what_is_trained ? memory.gradients : memory.weights) + files_own_part;
+  result.checkpoint_bytes = weights + parts * (result.optimizer_bytes + memory.average) + result.objective_bytes;
   // The previous checkpoint stays until the next one is written.
   const Index kept = run.control.keep, best = run.keeps_best ? 2 + kept : 0;
   result.disk_bytes = static_cast<double>(2 + kept) * result.checkpoint_bytes + static_cast<double>(best) * weights;
@@ -260,15 +308,15 @@ void print_memory(const Estimate& result, const char* of_rank) {
     double bytes;
     std::string note = "";
   };
-  for (const Line& line :
-       std::vector<Line>{{"weights", memory.weights},
-                         {"gradients", memory.gradients},
-                         {"waiting", memory.waiting, ", gradients of micro-batches to be added to others"},
-                         {"optimizer", memory.optimizer, numbers_per_parameter(memory.optimizer, result.parameters)},
-                         {"average", memory.average},
-                         {"activations", memory.activations},
-                         {"problems", memory.problems},
-                         {"program", memory.program}}) {
+  for (const Line& line : std::vector<Line>{
+           {"weights", memory.weights},
+           {"gradients", memory.gradients},
+           {"waiting", memory.waiting, ", gradients of micro-batches to be added to others"},
+           {"optimizer", memory.optimizer, numbers_per_parameter(memory.optimizer, result.own_parameters)},
+           {"average", memory.average},
+           {"activations", memory.activations},
+           {"problems", memory.problems},
+           {"program", memory.program}}) {
     if (line.bytes > 0) std::cout << fmt::format("  {:<16}{}{}\n", line.name, memory_text(line.bytes), line.note);
   }
 }
@@ -283,18 +331,25 @@ std::string rate_text(double bytes_per_second) {
   return quantity(8 * bytes_per_second, {{1e9, "Gb/s"}, {1e6, "Mb/s"}, {1e3, "kb/s"}});
 }
 
+std::string sharing_line(const ScalingEstimate& scaling) {
+  if (scaling.sharing == 1) return "";
+  return fmt::format("shared by         {} ranks each copy of the model: {} summed per step, {}\n", scaling.sharing,
+                     memory_text(scaling.summed_bytes), time_text(scaling.seconds_of_sums));
+}
+
 void print_scaling(const ScalingEstimate& scaling) {
   const StepTime& time = scaling.time;
   std::cout << fmt::format("ranks             {} on {}, {} each in a step\n", scaling.ranks,
                            counted(scaling.nodes, "node", "nodes"),
                            counted(scaling.micro_batches, "micro-batch", "micro-batches"))
+            << sharing_line(scaling)
             << fmt::format("exchange          {} per step, {}: {}, of which {} make the step longer\n",
                            memory_text(scaling.exchanged_bytes), how_ranks_exchange(), time_text(time.exchange),
                            time_text(time.exposed))
             << fmt::format("network           latency {}, bandwidth {}, {}\n", time_text(scaling.latency),
                            rate_text(scaling.bandwidth), scaling.network)
-            << fmt::format("efficiency        {:.1f} %: one rank takes {} per step\n", 100 * time.efficiency,
-                           time_text(time.one_rank));
+            << fmt::format("efficiency        {:.1f} %: one {} takes {} per step\n", 100 * time.efficiency,
+                           scaling.sharing == 1 ? "rank" : "copy", time_text(time.one_rank));
 }
 
 // What the job asks for. The memory is that of a node.
@@ -346,6 +401,10 @@ double body_parameters(const Parameters& parameters) {
 
 }  // namespace
 
+std::unique_ptr<const parallel::Group> planned_ranks(Index ranks) {
+  return std::make_unique<const PlannedRank>(static_cast<int>(ranks));
+}
+
 StepSize step_size(DryRun run) {
   run.config = harmless(run.config);
   const Simulation simulation;
@@ -377,12 +436,13 @@ Estimate estimate(DryRun run) {
   double evaluation =
       run.evaluation.batches * arithmetic_seconds / 3 / static_cast<double>(run.config.training.accumulate);
   const bool fits = result.memory.total() < 0.8 * available_memory();
-  if (fits && 5 * arithmetic_seconds < most_seconds_to_measure) {
+  const bool is_whole = sharing_ranks(run) == 1;  // parts of a model need the other ranks
+  if (fits && is_whole && 5 * arithmetic_seconds < most_seconds_to_measure) {
     evaluation = measure(run, result);
   } else {
     // The optimizer and the norm of the gradient read and write 32 bytes per parameter.
     result.seconds_per_step =
-        arithmetic_seconds + 32.0 * static_cast<double>(result.parameters) / measure_memory_rate();
+        arithmetic_seconds + 32.0 * static_cast<double>(result.own_parameters) / measure_memory_rate();
   }
   if (run.ranks.is_given()) add_ranks(run, result);
   result.memory_bytes = result.memory.total();

@@ -42,9 +42,11 @@ struct MemoryEstimate {
 
 struct Estimate {
   Index parameters = 0;
+  Index own_parameters = 0;  // of a rank that shares the model; else the same
   double memory_bytes = 0;
   MemoryEstimate memory;
   double late_part = 0;        // of the gradients: RankStep
+  double summed_bytes = 0;     // in a step: AloneStep
   double optimizer_bytes = 0;  // in checkpoints: of all ranks, where they are planned
   double flops_per_step = 0;
   double seconds_per_step = 0, seconds_per_evaluation = 0;
@@ -97,8 +99,12 @@ struct DryRun {
   bool simulates_evaluation = true;  // if evaluating reads no elements
   EvaluationSample evaluation = {};  // the data that a trial's evaluation reads
   RankPlan ranks = {};
-  std::optional<Network> network = {};  // as the ranks of the dry run found it
+  const nn::ModelRanks* sharing = nullptr;  // of those, that share each copy of the model; null: none
+  std::optional<Network> network = {};      // as the ranks of the dry run found it
 };
+
+// The first of so many ranks that are not there: enough for checks and simulations.
+std::unique_ptr<const parallel::Group> planned_ranks(Index ranks);
 
 // A step, without its time.
 struct StepSize {

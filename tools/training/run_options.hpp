@@ -66,7 +66,8 @@ struct LearningOptions {
 struct RunOptions {
   std::string valid, output, log;
   bool dry_run = false, json = false;
-  RankPlan ranks;  // an option of pretrain
+  Index tensor_parallel = 1;  // ranks that share each model
+  RankPlan ranks;             // an option of pretrain
   LearningOptions learning;
   RunControl control;
 
@@ -88,6 +89,12 @@ struct RunOptions {
                 .not_empty()
                 .takes("FILE"),
             self.log);
+    visitor(Field("tensor_parallel",
+                  "ranks that share each copy of the model, for models that one process does not hold: they divide "
+                  "attention heads and feed-forward columns; for transformers with dot attention")
+                .range(1, 1024)
+                .takes("M"),
+            self.tensor_parallel);
     visitor(Field("dry_run", "print size, memory, time and cost; train nothing").essential(), self.dry_run);
     visitor(Field("json", "print the result of the dry run as JSON").needs({"dry_run"}), self.json);
   }

@@ -36,19 +36,25 @@ ScalingEstimate scaling_estimate(const RankPlan& plan, const AloneStep& step, co
   of_rank.micro_batches = step.micro_batches;
   // Most of a step is its micro-batches, whatever the memory's rate was at this moment.
   of_rank.update = std::min(passes_of_update * step.gradient_bytes / step.memory_rate, step.seconds / 2);
-  of_rank.micro_batch = (step.seconds - of_rank.update) / static_cast<double>(step.micro_batches);
+  // Each rank of a copy sends the others 2 (M - 1) / M of what they sum; all waits for that.
+  const double sums = 2 * static_cast<double>(step.sharing - 1) * step.summed_bytes / network.node_rate;
+  of_rank.micro_batch = (step.seconds - of_rank.update + sums) / static_cast<double>(step.micro_batches);
   of_rank.gradient_bytes = step.gradient_bytes;
   of_rank.factor = static_cast<double>(step.nodes_held);
   of_rank.late = step.late;
   ScalingEstimate result;
+  const Index copies = plan.ranks / step.sharing;
   result.ranks = plan.ranks;
+  result.sharing = step.sharing;
   result.nodes = plan.nodes();
   result.micro_batches = step.micro_batches;
-  result.exchanged_bytes = plan.ranks > 1 ? step.gradient_bytes : 0;
+  result.summed_bytes = step.summed_bytes;
+  result.seconds_of_sums = sums;
+  result.exchanged_bytes = copies > 1 ? step.gradient_bytes : 0;
   result.latency = network.latency;
   result.bandwidth = network.bandwidth;
   result.network = plan.latency && plan.bandwidth ? "given" : measured ? "measured" : "assumed";
-  result.time = step_time(of_rank, {plan.ranks, plan.per_node}, network);
+  result.time = step_time(of_rank, {copies, plan.per_node / step.sharing}, network);
   return result;
 }
 

@@ -12,10 +12,12 @@ namespace heddle {
 
 struct ScalingEstimate {
   Index ranks = 1, nodes = 1;
+  Index sharing = 1;        // ranks of each copy of the model
   Index micro_batches = 1;  // of a rank in a step
-  double exchanged_bytes = 0;
+  double exchanged_bytes = 0, summed_bytes = 0;
   double latency = 0, bandwidth = 0;
   std::string network = "";  // where these two come from: "given", "measured", "assumed"
+  double seconds_of_sums = 0;
   StepTime time;
 
   template <class Self, class Visitor>
@@ -33,6 +35,9 @@ struct ScalingEstimate {
     visitor(Field("seconds_exposed", "seconds by which the exchange makes a step longer"), self.time.exposed);
     visitor(Field("seconds_of_one_rank", "seconds of the same step on one rank"), self.time.one_rank);
     visitor(Field("efficiency", "rate of all ranks, over that of one times their number"), self.time.efficiency);
+    visitor(Field("tensor_parallel", "ranks that share each copy of the model"), self.sharing);
+    visitor(Field("summed_bytes", "bytes of states that the ranks of a copy sum in each step"), self.summed_bytes);
+    visitor(Field("seconds_of_sums", "seconds in which they do"), self.seconds_of_sums);
   }
 };
 
@@ -40,9 +45,11 @@ struct ScalingEstimate {
 struct AloneStep {
   Index micro_batches = 1;
   double seconds = 0, gradient_bytes = 0;
-  double memory_rate = 1;  // of measure_memory_rate()
-  Index nodes_held = 1;    // HeldSums
-  double late = 0;         // the part of the gradients that are of embeddings
+  double memory_rate = 1;   // of measure_memory_rate()
+  Index nodes_held = 1;     // HeldSums
+  double late = 0;          // the part of the gradients that are of embeddings
+  Index sharing = 1;        // ranks that share the model, of which this is one
+  double summed_bytes = 0;  // of states that they sum, which `seconds` leave out
 };
 
 // `measured` is what the ranks of the dry run found, where there are several; settings of the plan go before it.

@@ -12,6 +12,7 @@
 #include <numeric>
 #include <set>
 
+#include "formats/heddle/load_model.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/tensor/limits.hpp"
 #include "libcore/tensor/threads.hpp"
@@ -47,14 +48,14 @@ std::string spoken(std::string name) {
 }  // namespace
 
 TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& spec, PrecisionChoice computed,
-                                 const SessionOptions& options, const parallel::Group& group,
+                                 const SessionOptions& options, const training::RankGroups& ranks,
                                  const cli::Arguments& arguments)
     : objective_(objective),
       spec_(spec),
       computed_(computed),
-      trainer_(objective, spec.config(computed, options.control.checkpoint_every.steps), group),
+      trainer_(objective, spec.config(computed, options.control.checkpoint_every.steps), ranks),
       options_(options),
-      group_(group),
+      group_(ranks.all()),
       arguments_(arguments),
       progress_(arguments, "steps"),
       max_seconds_(options.control.max_time.seconds) {
@@ -65,9 +66,9 @@ TrainingSession::TrainingSession(training::Objective& objective, const RunSpec& 
   if (const std::string note = trainer_.note(); !note.empty()) arguments.say(note);
   if (const std::string warning = trainer_.warning(); !warning.empty()) arguments.warn(warning);
   // Takes longer than a short run's start, so it is done for those who read it.
-  if (!group.is_first() || (options.log.empty() && !arguments.common().verbose)) return;
+  if (!group_.is_first() || (options.log.empty() && !arguments.common().verbose)) return;
   const double own = measure_matmul_rate(trainer_.precision());
-  matmul_rate_ = own * static_cast<double>(group.size());
+  matmul_rate_ = own * static_cast<double>(group_.size());
   arguments.detail(concatenate("matrix products at ", text_of(own * 1e-9, 0), " GFLOP/s in ",
                                to_text(trainer_.precision()), " on ", thread_count(), " threads"));
 }
@@ -134,15 +135,20 @@ RunRecord TrainingSession::record() const {
 void TrainingSession::read_state(const formats::ModelFile& file) const {
   std::vector<formats::NamedTensor> own;
   std::string names;
+  const formats::TensorGroup stored = file.training_tensors();
   for (const training::StateTensor& tensor : trainer_.tensors()) {
-    own.push_back({tensor.name, tensor.value});
     names += tensor.name + "\n";
+    if (!tensor.part) {
+      own.push_back({tensor.name, tensor.value});
+      continue;
+    }
+    formats::read_part(stored, {tensor.name, tensor.value}, *tensor.part);
   }
   std::set<std::string> all;
   for (const std::string& of_rank : group_.gather(names)) {
     for (std::string& name : split(of_rank, '\n')) all.insert(std::move(name));
   }
-  file.training_tensors().read(own, [&](const std::string& name) { return all.contains(name); });
+  stored.read(own, [&](const std::string& name) { return all.contains(name); });
 }
 
 void TrainingSession::on_step(const training::StepRecord& record) {
@@ -244,12 +250,21 @@ void TrainingSession::save_last(const SaveModel& save) {
   save_checkpoint(save);
 }
 
-void TrainingSession::save_checkpoint(const SaveModel& save) {
-  trainer_.show_tensors([&](const std::vector<training::StateSource>& state) {
+// To be called on all ranks, of which the first saves.
+void TrainingSession::show(bool with_state, const std::function<void(const ShownTensors&)>& save) const {
+  const auto sources_of = [](const std::vector<training::StateSource>& shown) {
     std::vector<formats::TensorSource> sources;
-    for (const auto& [name, get] : state) sources.push_back({name, get});
-    save(checkpoint_path(options_.output), Contents::checkpoint, sources);
+    for (const auto& [name, get] : shown) sources.push_back({name, get});
+    return sources;
+  };
+  trainer_.show(with_state, [&](const training::Trainer::Shown& shown) {
+    save({sources_of(shown.weights), sources_of(shown.state)});
   });
+}
+
+void TrainingSession::save_checkpoint(const SaveModel& save) {
+  show(true,
+       [&](const ShownTensors& tensors) { save(checkpoint_path(options_.output), Contents::checkpoint, tensors); });
   saved_step_ = trainer_.state().step;
   last_save_ = std::chrono::steady_clock::now();
   keep_last();
@@ -263,13 +278,19 @@ void TrainingSession::keep_last() const {
 
 // The previous best model stays until a checkpoint refers to this one.
 void TrainingSession::save_best(const SaveModel& save) {
-  if (spec_.selection.select != Select::best || !group_.is_first()) return;
+  if (spec_.selection.select != Select::best) return;
   try {
-    save(best_path(options_.output, trainer_.state().best_step), Contents::best, {});
+    show(false, [&](const ShownTensors& tensors) {
+      save(best_path(options_.output, trainer_.state().best_step), Contents::best, tensors);
+    });
   } catch (const DataError&) {
     history_.truncate(history_.rows() - 1);  // the step counts as not reported
     throw;
   }
+}
+
+void TrainingSession::put_back(const std::vector<LastWeight>& last) {
+  for (const LastWeight& weight : last) weight.parameter.assign(weight.value);
 }
 
 std::vector<TrainingSession::LastWeight> TrainingSession::last_weights() const {
@@ -287,39 +308,52 @@ void TrainingSession::read_best() const {
   file.weights().require_sound();
   std::map<std::string, Tensor> stored;
   for (const formats::NamedTensor& tensor : file.map_weights()) stored.emplace(tensor.name, tensor.value);
-  for (const Parameter& parameter : objective_.parameters().all()) {
-    if (!parameter.is_trained()) continue;
-    const auto found = stored.find(parameter.name);
-    check<DataError>(found != stored.end() && found->second.shape() == parameter.value().shape(), path, ": ",
-                     parameter.name, " does not match this run's model; --restart starts over");
-    parameter.value().assign(found->second);
+  for (const training::StateTensor& weight : trainer_.weights()) {
+    if (!objective_.parameters().find(weight.name)->is_trained()) continue;
+    Shape shape = weight.value.shape();
+    if (weight.part) shape.set(weight.part->dimension, weight.part->whole);
+    const auto found = stored.find(weight.name);
+    check<DataError>(found != stored.end() && found->second.shape() == shape, path, ": ", weight.name,
+                     " does not match this run's model; --restart starts over");
+    weight.value.assign(weight.part ? nn::part_of(found->second, *weight.part, weight.value.shape()) : found->second);
   }
 }
 
-void TrainingSession::write_output(const SaveModel& save) {
+// Puts the best model in the place of the last, whose weights it returns; none where the last is the one.
+std::vector<TrainingSession::LastWeight> TrainingSession::place_best() const {
   const training::TrainingState& state = trainer_.state();
-  std::vector<LastWeight> last;
+  if (spec_.selection.select != Select::best || state.best_step == 0 || state.best_step == state.step) return {};
+  std::vector<LastWeight> last = last_weights();
   try {
-    if (spec_.selection.select == Select::best && state.best_step > 0 && state.best_step != state.step) {
-      last = last_weights();
-      read_best();
-    }
-    save(options_.output, Contents::result, {});
+    read_best();
   } catch (...) {
-    for (const LastWeight& weight : last) weight.parameter.assign(weight.value);
+    put_back(last);
     throw;
   }
+  return last;
 }
 
 // Wherever the process is killed here, the next run finds either a checkpoint, or the output and files to remove.
 void TrainingSession::finish(const SaveModel& save) {
   std::exception_ptr failure;
-  try {
-    if (group_.is_first()) write_output(save);
-  } catch (...) {
-    failure = std::current_exception();
-  }
-  if (group_.any(failure != nullptr)) {
+  const auto attempt = [&](const std::function<void()>& work) {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    return !group_.any(failure != nullptr);
+  };
+  std::vector<LastWeight> last;
+  const bool has_part = group_.is_first() || trainer_.shares_model();
+  const bool is_written =
+      attempt([&] {
+        if (has_part) last = place_best();
+      }) &&
+      attempt(
+          [&] { show(false, [&](const ShownTensors& tensors) { save(options_.output, Contents::result, tensors); }); });
+  if (!is_written) {
+    put_back(last);
     try {
       if (saved_step_ < trainer_.state().step) save_checkpoint(save);
     } catch (const DataError&) {  // the first error is the one to report
@@ -416,9 +450,19 @@ int TrainingSession::agreed_signal() const {
   return signal;
 }
 
+// Of the rank that has used most.
+double TrainingSession::most_memory_of_ranks() const {
+  double most = 0;
+  for (const std::vector<double>& of_rank : group_.gather(std::vector<double>{most_memory()})) {
+    most = std::max(most, of_rank.front());
+  }
+  return most;
+}
+
 int TrainingSession::train(const SaveModel& save) {
   if (!is_finished()) trainer_.run(hooks(save));
-  arguments_.detail(concatenate("most memory: ", text_of(most_memory() * 0x1p-20, 1), " MiB"));
+  arguments_.detail(concatenate("most memory: ", text_of(most_memory_of_ranks() * 0x1p-20, 1), " MiB",
+                                group_.is_alone() ? "" : " on one rank"));
   if (is_finished()) {
     finish(save);
     arguments_.say(result_summary());

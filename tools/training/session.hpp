@@ -25,16 +25,19 @@ struct SessionOptions {
   RunControl control;
 };
 
-// Writes a file with the current weights, the history so far and, for resuming, the record and these tensors.
-using SaveModel =
-    std::function<void(const std::string& path, Contents contents, std::span<const formats::TensorSource> state)>;
+// What a file gets of all ranks: every weight, whole, and what resuming needs.
+struct ShownTensors {
+  std::vector<formats::TensorSource> weights, state;
+};
+// Writes a file with these weights, the history so far and, for resuming, the record and the state.
+using SaveModel = std::function<void(const std::string& path, Contents contents, const ShownTensors& tensors)>;
 
 class TrainingSession {
  public:
-  // The objective, the group and the arguments must outlive the session. `computed` is the precision of the spec on
+  // The objective, the ranks and the arguments must outlive the session. `computed` is the precision of the spec on
   // this machine. Of several ranks only the first writes and removes files.
   TrainingSession(training::Objective& objective, const RunSpec& spec, PrecisionChoice computed,
-                  const SessionOptions& options, const parallel::Group& group, const cli::Arguments& arguments);
+                  const SessionOptions& options, const training::RankGroups& ranks, const cli::Arguments& arguments);
 
   // Continues from the start's checkpoint; the caller loads the weights. Throws UsageError for a run that has already
   // done more steps than requested, DataError if the file lacks state.
@@ -69,6 +72,9 @@ class TrainingSession {
     Tensor parameter, value;
   };
   std::vector<LastWeight> last_weights() const;
+  std::vector<LastWeight> place_best() const;
+  static void put_back(const std::vector<LastWeight>& last);
+  void show(bool with_state, const std::function<void(const ShownTensors&)>& save) const;
   int agreed_signal() const;
   bool has_lost_best(const std::string& path) const;
   void save_last(const SaveModel& save);
@@ -76,7 +82,7 @@ class TrainingSession {
   void save_checkpoint(const SaveModel& save);
   void save_best(const SaveModel& save);
   void read_best() const;
-  void write_output(const SaveModel& save);
+  double most_memory_of_ranks() const;
   // If the output cannot be written, the checkpoint has the last step, so that the same command only writes the output.
   void finish(const SaveModel& save);
   void keep_last() const;

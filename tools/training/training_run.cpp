@@ -108,10 +108,11 @@ PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Train
 }
 
 TrainingRun::TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee,
-                         const parallel::Group& group, const cli::Arguments& arguments)
+                         const training::RankGroups& ranks, const cli::Arguments& arguments)
     : options_(options),
       trainee_(trainee),
-      group_(group),
+      ranks_(ranks),
+      group_(ranks.all()),
       arguments_(arguments),
       provenance_(formats::start_provenance(arguments.command_line())) {
   trainee.add_inputs(provenance_);
@@ -135,6 +136,7 @@ void TrainingRun::check_same_on_all_ranks() const {
   facts.push_back({"the files of an earlier run", text_of(start, plan_.record)});
   facts.push_back({"--checkpoint-every", options_.control.checkpoint_every.text()});
   facts.push_back({"--keep", concatenate(options_.control.keep)});
+  facts.push_back({"--tensor-parallel", concatenate(options_.tensor_parallel)});
   for (const auto& [field, text] : described(plan_.spec)) facts.push_back({field, text});
   check_same_facts(group_, facts);
 }
@@ -153,17 +155,17 @@ void TrainingRun::begin() {
   const bool asks_anew = !plan_.record || (start.beginning == Beginning::resumed && arguments_.given("precision"));
   const PrecisionChoice wanted = asks_anew ? plan_.spec.training.precision : plan_.record->computed;
   const PrecisionChoice computed = choose_on_first_rank(wanted);
-  trainee_.begin(plan_.spec, plan_.spec.config(computed), start.file ? &*start.file : nullptr);
+  trainee_.begin(plan_.spec, plan_.spec.config(computed), start.file ? &*start.file : nullptr, ranks_.model());
   session_.emplace(trainee_.objective(), plan_.spec, computed,
-                   SessionOptions{options_.output, options_.log, options_.control}, group_, arguments_);
+                   SessionOptions{options_.output, options_.log, options_.control}, ranks_, arguments_);
   if (plan_.record) session_->resume(start, *plan_.record);
   if (start.beginning == Beginning::resumed) session_->compare_validation(*start.file, provenance_);
   if (!start.file) report_replacement(start, arguments_);
 }
 
-void TrainingRun::save(const std::string& path, Contents contents, std::span<const formats::TensorSource> state) const {
-  trainee_.save(path, {session_->history(), provenance_, [&](formats::ModelWriter& writer) {
-                         write_record(writer, session_->record(), contents, state);
+void TrainingRun::save(const std::string& path, Contents contents, const ShownTensors& tensors) const {
+  trainee_.save(path, {tensors.weights, session_->history(), provenance_, [&](formats::ModelWriter& writer) {
+                         write_record(writer, session_->record(), contents, tensors.state);
                        }});
 }
 
@@ -178,10 +180,9 @@ int TrainingRun::run() {
   for (const std::string& note : {trainee_.objective().note(), trainee_.first_note(steps)}) {
     if (!note.empty()) arguments_.say(note);
   }
-  const int status =
-      session_->run([this](const std::string& path, Contents contents, std::span<const formats::TensorSource> state) {
-        save(path, contents, state);
-      });
+  const int status = session_->run([this](const std::string& path, Contents contents, const ShownTensors& tensors) {
+    save(path, contents, tensors);
+  });
   if (status != 0 || arguments_.common().quiet) return status;
   const training::TrainingState state = session_->record().progress;
   for (const std::string& note :
@@ -193,12 +194,19 @@ int TrainingRun::run() {
 
 DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const RunOptions& options,
                     Trainee& trainee) {
+  static const nn::ModelRanks alone(parallel::alone());
+  return describe_run(spec, config, options, trainee, alone);
+}
+
+DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const RunOptions& options, Trainee& trainee,
+                    const nn::ModelRanks& ranks) {
   config.seed = 0;  // the same estimate for all seeds
   const EvaluationSample evaluation = trainee.sample_evaluation(config, spec);
-  DryRun run{.begin = [&trainee, spec](const training::TrainingConfig& of) { return trainee.trial(spec, of); },
-             .config = config,
-             .control = options.control,
-             .output = options.output};
+  DryRun run{
+      .begin = [&trainee, spec, &ranks](const training::TrainingConfig& of) { return trainee.trial(spec, of, ranks); },
+      .config = config,
+      .control = options.control,
+      .output = options.output};
   run.evaluates = trainee.evaluates();
   run.keeps_best = spec.selection.select == Select::best;
   run.evaluation = evaluation;
@@ -211,10 +219,14 @@ Index dry_run(const RunOptions& options, const RunSpec& defaults, Trainee& train
   PlannedRun plan = planned_run(options, defaults, trainee, nullptr, arguments);
   const PrecisionChoice computed = choose_precision(plan.spec.training.precision, arguments);
   training::TrainingConfig config = plan.spec.config(computed);
-  DryRun run = describe_run(plan.spec, config, options, trainee);
+  const std::unique_ptr<const parallel::Group> sharing = planned_ranks(options.tensor_parallel);
+  const nn::ModelRanks model(*sharing);
+  DryRun run = describe_run(plan.spec, config, options, trainee, model);
+  run.sharing = &model;
   const bool continues = plan.start.beginning == Beginning::interrupted || plan.start.beginning == Beginning::resumed;
   if (continues) run.steps_done = plan.record->progress.step;
   run.ranks = options.ranks;
+  if (run.ranks.per_node == 1) run.ranks.per_node = options.tensor_parallel;  // they are on one node
   run.network = network;
   return run.steps_done + dry_run(run, options.json, arguments).steps;
 }
@@ -239,6 +251,10 @@ void check_budget(const RunOptions& options, const parallel::Group& group, const
 int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& files, const parallel::Group& group,
           const cli::Arguments& arguments, const std::function<std::unique_ptr<Trainee>()>& open) {
   check_budget(options, group, arguments);
+  check<UsageError>(!options.dry_run || options.tensor_parallel == 1 || options.ranks.is_given(),
+                    "--tensor-parallel with --dry-run needs the number of ranks to plan for, which pretrain takes by "
+                    "--ranks");
+  const training::RankGroups ranks(group, options.dry_run ? 1 : options.tensor_parallel);
   const TrainingOutputs outputs{options.output, options.log, options.control.keep};
   TrainingInputs inputs{.named = files.others, .resumed = files_to_resume(options.control, options.output)};
   inputs.named.push_back(validation(options.valid).file);
@@ -260,7 +276,7 @@ int train(const RunOptions& options, const RunSpec& defaults, const RunFiles& fi
   group.barrier();  // since files of an earlier run may have gone
   catch_usr1(options.control);
   const std::unique_ptr<Trainee> trainee = open();
-  return TrainingRun(options, defaults, *trainee, group, arguments).run();
+  return TrainingRun(options, defaults, *trainee, ranks, arguments).run();
 }
 
 }  // namespace heddle

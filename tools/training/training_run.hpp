@@ -19,6 +19,7 @@ namespace heddle {
 
 // What a file of a run holds besides the model.
 struct SavedRun {
+  std::span<const formats::TensorSource> weights;  // all of the model, whole
   const formats::History& history;
   const formats::Provenance& provenance;
   std::function<void(formats::ModelWriter&)> write_record;
@@ -39,8 +40,9 @@ class Trainee {
   virtual bool evaluates() const = 0;
 
   // Makes the model and the objective of a run; `from` has the weights of one that continues, and is null for a new
-  // one.
-  virtual void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from) = 0;
+  // one. Of a model that ranks share, this rank's part.
+  virtual void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from,
+                     const nn::ModelRanks& ranks) = 0;
   // From begin() on.
   virtual training::Objective& objective() const = 0;
   // "12,345 parameters, vocabulary 512, 100,000 training tokens".
@@ -52,7 +54,7 @@ class Trainee {
 
   // For dry runs: model and objective, with the weights' shapes alone in a simulation. What evaluations read is a
   // sample; `config` is changed so that they do.
-  virtual Trial trial(const RunSpec& spec, const training::TrainingConfig& config) = 0;
+  virtual Trial trial(const RunSpec& spec, const training::TrainingConfig& config, const nn::ModelRanks& ranks) = 0;
   // Bytes of text that a unit of training stands for; 0 where units are not of text.
   virtual double bytes_per_unit() const { return 0; }
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) = 0;
@@ -75,8 +77,8 @@ PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Train
 class TrainingRun {
  public:
   // Throws UsageError and DataError before any work for options and files that do not go together, and where ranks mean
-  // different runs. The trainee, the group and the arguments must outlive this.
-  TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const parallel::Group& group,
+  // different runs. The trainee, the ranks and the arguments must outlive this.
+  TrainingRun(const RunOptions& options, const RunSpec& defaults, Trainee& trainee, const training::RankGroups& ranks,
               const cli::Arguments& arguments);
 
   // Trains and saves. Returns the exit status (TrainingSession::run()).
@@ -86,10 +88,11 @@ class TrainingRun {
   void begin();
   void check_same_on_all_ranks() const;
   PrecisionChoice choose_on_first_rank(PrecisionChoice wanted) const;
-  void save(const std::string& path, Contents contents, std::span<const formats::TensorSource> state) const;
+  void save(const std::string& path, Contents contents, const ShownTensors& tensors) const;
 
   RunOptions options_;
   Trainee& trainee_;
+  const training::RankGroups& ranks_;
   const parallel::Group& group_;
   const cli::Arguments& arguments_;
   formats::Provenance provenance_;
@@ -99,6 +102,9 @@ class TrainingRun {
 
 // The dry run of a run; `config` is changed so that it evaluates a sample.
 DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const RunOptions& options, Trainee& trainee);
+// The same where ranks share the model, which must outlive it.
+DryRun describe_run(const RunSpec& spec, training::TrainingConfig& config, const RunOptions& options, Trainee& trainee,
+                    const nn::ModelRanks& ranks);
 
 // Prints what the run needs. `network` is what the ranks of the dry run found, where there are several. Returns the
 // steps that the run has in all.

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <set>
 
 #include "libcore/data/problems.hpp"
 #include "libcore/models/architecture.hpp"
@@ -92,12 +93,14 @@ TrainingConfig settings_of(const Case& of, Index accumulate) {
 
 class Run {
  public:
-  Run(const Case& of, const TrainingConfig& settings, const parallel::Group& group, std::uint64_t seed = 4)
-      : source_(data::ProblemChoice::from("quadratics:dimension=3")->make("quadratics", nullptr)) {
+  Run(const Case& of, const TrainingConfig& settings, const parallel::Group& group, std::uint64_t seed = 4,
+      Index sharing = 1)
+      : ranks_(group, sharing),
+        source_(data::ProblemChoice::from("quadratics:dimension=3")->make("quadratics", nullptr)) {
     const ObjectiveChoice choice = ObjectiveChoice::from(of.objective);
     models::ModelConfig config = models::ModelConfig::from(of.model);
     prepare(config, choice);
-    ParameterSource source(seed);
+    ParameterSource source = ranks_.model().divided(ParameterSource(seed));
     if (of.adapts) {
       const auto rate = [](std::string_view name) { return name.find("/lora/") == name.npos ? 0.0 : 1.0; };
       source = with_adapters(source.trained_at(rate), {.lora_rank = 2});
@@ -107,7 +110,7 @@ class Run {
                               : DataKind::pairs == data_of(choice, *model_) ? TrainingData{.pairs = &pairs_}
                                                                             : TrainingData{.problems = source_.get()};
     objective_ = make_objective(choice, {.model = *model_, .train = data, .valid = data, .config = settings});
-    trainer_.emplace(*objective_, settings, group);
+    trainer_.emplace(*objective_, settings, ranks_);
   }
 
   Trainer& trainer() { return *trainer_; }
@@ -122,6 +125,16 @@ class Run {
     return result;
   }
 
+  // The same with whole weights where ranks share the model, on the first alone.
+  Result whole() const {
+    Result result{{}, {}, records_};
+    trainer_->show(true, [&](const Trainer::Shown& shown) {
+      for (const auto& [name, get] : shown.weights) result.weights[name] = get().elements();
+      for (const auto& [name, get] : shown.state) result.state[name] = get().elements();
+    });
+    return result;
+  }
+
   Hooks hooks() {
     Hooks hooks;
     hooks.on_step = [this](const StepRecord& record) {
@@ -132,6 +145,7 @@ class Run {
   }
 
  private:
+  RankGroups ranks_;
   data::TokensInMemory text_ = noisy_text(800, vocab, 1, 4);
   data::PairsInMemory pairs_ = pairs_of_two_lengths();
   std::unique_ptr<const data::ProblemSource> source_;
@@ -258,6 +272,98 @@ TEST_CASE("ranks: gradients of more numbers than are exchanged at once have the 
     });
     CHECK(wrong == std::vector<Index>(static_cast<std::size_t>(ranks), 0));
   }
+}
+
+namespace {
+
+void check_close(const std::vector<double>& a, const std::vector<double>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) CHECK(a[i] == doctest::Approx(b[i]).epsilon(1e-5));
+}
+
+std::set<std::string> names_in(const State& state) {
+  std::set<std::string> names;
+  for (const auto& [name, values] : state) names.insert(name + " of " + std::to_string(values.size()));
+  return names;
+}
+
+// What the first of so many ranks comes to, of which `sharing` share a model, and a weight that all have whole on each.
+Result shared_result(const Case& of, const TrainingConfig& settings, int ranks, Index sharing) {
+  Result first;
+  std::vector<Weights> weights(static_cast<std::size_t>(ranks));
+  parallel::on_ranks(ranks, [&](const parallel::Group& group) {
+    const OnThreads scope(1);
+    Run run(of, settings, group, 4, sharing);
+    run.trainer().run(run.hooks());
+    const Result result = run.whole();
+    if (group.is_first()) first = result;
+    weights[static_cast<std::size_t>(group.rank())] = weights_of(run.model());
+  });
+  for (const Weights& of_rank : weights) {
+    for (const auto& [name, values] : of_rank) {
+      const bool is_whole = values.size() == first.weights.at(name).size();
+      if (is_whole) CHECK(values == first.weights.at(name));
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+TEST_CASE("ranks: those that share a model, and copies of it, take the steps of one rank") {
+  const std::string sizes = "layers=2,width=16,heads=4,vocab-size=30,sequence-length=8";
+  for (const Case& of : std::vector<Case>{
+           {"decoder:dropout=0.1," + sizes, "causal", 0.9, 0.1},
+           {"decoder:positions=rope,memory=8,kv-heads=2,gated=true,norm=rms,head-norm=true,head-gates=true," + sizes,
+            "causal", 0, 1, "coupled"},
+           {"decoder:gated=true," + sizes, "causal", 0, 1, "muon"},
+           {"encoder:dropout=0.1,layer-dropout=0.2," + sizes, "masked"},
+           {"encoder:" + sizes, "detect", 0, 1, "adam"},
+           {"encoder-decoder:dropout=0.1," + sizes, "translate"}}) {
+    CAPTURE(of.model);
+    const TrainingConfig settings = settings_of(of, 2);
+    const Result alone = results_of(of, settings, 1).front();
+    for (const auto& [ranks, sharing] : std::vector<std::pair<int, Index>>{{2, 2}, {4, 2}, {4, 4}}) {
+      const bool has_two_heads = of.model.find("kv-heads") != of.model.npos || of.objective == "detect";  // somewhere
+      if (has_two_heads && sharing == 4) continue;
+      CAPTURE(ranks);
+      CAPTURE(sharing);
+      const Result shared = shared_result(of, settings, ranks, sharing);
+      check_close(shared.records, alone.records);
+      CHECK(names_in(shared.weights) == names_in(alone.weights));
+      CHECK(names_in(shared.state) == names_in(alone.state));
+    }
+  }
+}
+
+TEST_CASE("ranks: what those that share a model cannot train is refused") {
+  const auto refused = [](const Case& of, const std::string& message) {
+    parallel::on_ranks(2, [&](const parallel::Group& group) {
+      const OnThreads scope(1);
+      CHECK_THROWS_WITH_AS(Run(of, settings_of(of, 1), group, 4, 2), message.c_str(), UsageError);
+    });
+  };
+  const std::string sizes = "layers=1,width=16,heads=2,vocab-size=30,sequence-length=8";
+  refused({"decoder:positions=alibi," + sizes, "causal"},
+          "`tensor_parallel`: ranks do not divide heads with positions or segments that each head scores by itself; "
+          "`positions` = rope, learned, sinusoidal or none can be divided");
+  refused(
+      {"lstm:layers=1,width=16,vocab-size=30,sequence-length=8", "causal"},
+      "`tensor_parallel`: ranks divide heads of attention and feed-forward layers of transformers, which this model "
+      "does not have");
+  parallel::on_ranks(3, [&](const parallel::Group& group) {
+    CHECK_THROWS_WITH_AS(RankGroups(group, 2),
+                         "`tensor_parallel` = 2 does not divide the 3 ranks; start a multiple of 2", UsageError);
+  });
+  CHECK_THROWS_WITH_AS(check_suits_parts(OptimizerChoice::from("learned:file=rule.h5"), 2),
+                       "`tensor_parallel` = 2: `optimizer` = learned needs whole parameters, of which each rank has a "
+                       "part; give `optimizer` = adamw",
+                       UsageError);
+  CHECK_NOTHROW(check_suits_parts(OptimizerChoice::from("muon"), 2));
+  CHECK_THROWS_WITH_AS(RankGroups(parallel::alone(), 2),
+                       "`tensor_parallel` = 2: this is one process alone; start it as 2 ranks or more, as mpirun -np 2 "
+                       "and srun do, or leave it out",
+                       UsageError);
 }
 
 TEST_CASE("ranks: a run that one rank stops is resumed by another number of them, to the same bits") {
