@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "libcore/base/kind.hpp"
 #include "libcore/ops/add_scaled.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/concatenate.hpp"
@@ -50,15 +51,23 @@ const ModelRanks* sharing_ranks(const Scope& scope, const AttentionOptions& opti
   const auto refuse = [](bool wrong, const std::string& what, const char* instead) {
     check<UsageError>(!wrong, "`tensor_parallel`: ranks do not divide heads with ", what, "; ", instead);
   };
-  refuse(options.variant != "dot", "`attention` = " + options.variant, "`attention` = dot can be divided");
+  refuse(KindText::parse(options.variant).name != "dot", "`attention` = " + options.variant,
+         "`attention` = dot can be divided");
   refuse(options.projections != Projections::standard, "`projections` = " + std::string(to_text(options.projections)),
          "`projections` = standard can be divided");
   refuse(!options.output, "`attention_output` = false", "leave it out");
   const PositionNeeds asked = positions == nullptr ? PositionNeeds() : positions->needs();
-  refuse(asked.bias || asked.relative || asked.offset_values || options.relative_segments,
-         "positions or segments that each head scores by itself",
-         "`positions` = rope, learned, sinusoidal or none can be divided");
+  refuse(asked.relative || asked.offset_values || options.relative_segments,
+         "vectors of distances or segments, by which each head scores or mixes",
+         "`positions` = rope, learned, sinusoidal, alibi, linear, relative-scalar and none can be divided");
   return ranks;
+}
+
+// The rows of this rank's heads of a bias of scores [all heads or 1, offsets].
+Variable own_bias(const Variable& bias, Index heads, const parallel::Group& group) {
+  const Variable all = ops::read_by_ranks(bias, group);
+  if (bias.shape()[0] == 1) return all;
+  return view(all, [=, first = group.rank() * heads](const Tensor& t) { return t.narrowed(0, first, heads); });
 }
 
 // Throws UsageError unless the variant supports what is needed.
@@ -130,6 +139,9 @@ AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, con
   call.query = at.query;
   call.key = at.key;
   call.offsets = at.offsets;
+  if (ranks_ != nullptr && !at.offsets.bias.empty()) {
+    call.offsets.bias = own_bias(at.offsets.bias, shape_.heads, ranks_->group());
+  }
   return call;
 }
 

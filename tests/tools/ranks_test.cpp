@@ -150,9 +150,10 @@ TEST_CASE("ranks: two that share a model need less memory than one process, and 
       {on(3) + small + "--heads 2 --tensor-parallel 2", "--tensor-parallel 2 does not divide the 3 ranks", 2},
       {on(2) + small + "--heads 3 --tensor-parallel 2",
        "pretrain: --tensor-parallel 2 does not divide --heads 3; give a number that divides it", 2},
-      {on(2) + small + "--heads 2 --positions alibi --tensor-parallel 2",
-       "pretrain: --tensor-parallel: ranks do not divide heads with positions or segments that each head scores by "
-       "itself; --positions rope, learned, sinusoidal or none can be divided",
+      {on(2) + small + "--heads 2 --positions transformer-xl --tensor-parallel 2",
+       "pretrain: --tensor-parallel: ranks do not divide heads with vectors of distances or segments, by which each "
+       "head scores or mixes; --positions rope, learned, sinusoidal, alibi, linear, relative-scalar and none can be "
+       "divided",
        2},
       {on(2) + "pretrain --arch lstm --train train.h5 -o m.h5 --steps 2 --width 16 --tensor-parallel 2",
        "pretrain: --tensor-parallel: ranks divide heads of attention and feed-forward layers of transformers, which "

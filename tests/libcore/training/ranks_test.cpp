@@ -319,16 +319,21 @@ TEST_CASE("ranks: those that share a model, and copies of it, take the steps of 
            {"decoder:gated=true," + sizes, "causal", 0, 1, "muon"},
            {"encoder:dropout=0.1,layer-dropout=0.2," + sizes, "masked"},
            {"encoder:" + sizes, "detect", 0, 1, "adam"},
-           {"encoder-decoder:dropout=0.1," + sizes, "translate"}}) {
+           {"decoder:positions=alibi," + sizes, "causal", 0, 1, "lion"},
+           {"encoder:positions=linear:start=0.1," + sizes, "masked"},
+           {"encoder-decoder:positions=relative-scalar,attention=dot:scale=1,dropout=0.1," + sizes, "translate"}}) {
     CAPTURE(of.model);
     const TrainingConfig settings = settings_of(of, 2);
     const Result alone = results_of(of, settings, 1).front();
+    Result two;
     for (const auto& [ranks, sharing] : std::vector<std::pair<int, Index>>{{2, 2}, {4, 2}, {4, 4}}) {
       const bool has_two_heads = of.model.find("kv-heads") != of.model.npos || of.objective == "detect";  // somewhere
       if (has_two_heads && sharing == 4) continue;
       CAPTURE(ranks);
       CAPTURE(sharing);
       const Result shared = shared_result(of, settings, ranks, sharing);
+      if (ranks == 2) two = shared;
+      if (ranks == 4 && sharing == 2) CHECK(shared == two);  // copies add to nothing but the tree
       check_close(shared.records, alone.records);
       CHECK(names_in(shared.weights) == names_in(alone.weights));
       CHECK(names_in(shared.state) == names_in(alone.state));
@@ -344,9 +349,10 @@ TEST_CASE("ranks: what those that share a model cannot train is refused") {
     });
   };
   const std::string sizes = "layers=1,width=16,heads=2,vocab-size=30,sequence-length=8";
-  refused({"decoder:positions=alibi," + sizes, "causal"},
-          "`tensor_parallel`: ranks do not divide heads with positions or segments that each head scores by itself; "
-          "`positions` = rope, learned, sinusoidal or none can be divided");
+  refused(
+      {"decoder:positions=relative-vector," + sizes, "causal"},
+      "`tensor_parallel`: ranks do not divide heads with vectors of distances or segments, by which each head scores "
+      "or mixes; `positions` = rope, learned, sinusoidal, alibi, linear, relative-scalar and none can be divided");
   refused(
       {"lstm:layers=1,width=16,vocab-size=30,sequence-length=8", "causal"},
       "`tensor_parallel`: ranks divide heads of attention and feed-forward layers of transformers, which this model "
