@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "formats/heddle/half.hpp"
+#include "libcore/tensor/half.hpp"
 #include "libcore/tensor/threads.hpp"
 
 namespace heddle::formats {

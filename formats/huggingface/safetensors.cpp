@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "formats/files/atomic_file.hpp"
-#include "formats/heddle/half.hpp"
 #include "formats/json/node.hpp"
 #include "formats/json/ordered_object.hpp"
+#include "libcore/tensor/half.hpp"
 #include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {

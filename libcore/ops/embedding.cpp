@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/tensor/storage_format.hpp"
 #include "libcore/tensor/threads.hpp"
 
 namespace heddle::ops {
@@ -29,20 +30,6 @@ void scatter_add(const std::vector<TokenId>& ids, const Tensor& dy, const Tensor
   });
 }
 
-// A row of a table of any dtype, as Reals.
-void copy_row(const Tensor& table, Index row, Real* to) {
-  const Index width = table.shape()[1];
-  if (table.dtype() == DType::real) {
-    std::copy_n(table.data() + row * width, width, to);
-  } else if (table.dtype() == DType::bfloat16) {
-    const BFloat16* from = table.data<BFloat16>() + row * width;
-    for (Index j = 0; j < width; ++j) to[j] = load(from[j]);
-  } else {
-    const std::int8_t* from = table.data<std::int8_t>() + row * width;
-    for (Index j = 0; j < width; ++j) to[j] = table.scales()[row] * static_cast<Real>(from[j]);
-  }
-}
-
 }  // namespace
 
 Variable embed(const TokenIds& ids, const Variable& table) {
@@ -54,7 +41,7 @@ Variable embed(const TokenIds& ids, const Variable& table) {
   const Tensor y(ids.shape.with_last(width));
   parallel_ranges(count, 64, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {
-      copy_row(table.value(), ids.ids[static_cast<std::size_t>(i)], y.data() + i * width);
+      unpack_row(table.value(), ids.ids[static_cast<std::size_t>(i)], y.data() + i * width);
     }
   });
   section.add_bytes(static_cast<double>(y.bytes()) - static_cast<double>(table.value().bytes()));  // only rows are read

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "libcore/tensor/dot_kernels.hpp"
+#include "libcore/tensor/storage_format.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "libcore/tensor/workspace.hpp"
 
@@ -15,6 +16,7 @@ constexpr Index most_rows = 24;           // above it, packing is faster
 constexpr Index task_bytes = 4096 << 10;  // of weights, at most
 constexpr Index group = 8;                // rows of x that are multiplied at once, where there are enough
 constexpr Index enough = 4;
+constexpr Index most_at_once = 256;      // of more rows, the results take too much memory
 constexpr Index depth = 1024;            // multiplied at once: a group of rows stays in the nearest cache
 constexpr Index block_bytes = 64 << 10;  // of weights that wait in the core's cache
 
@@ -139,10 +141,24 @@ Tensor prepared(const MatrixView& x) {
   return result;
 }
 
+template <class W>
+void multiply_rows(const MatrixView& x, const Tensor& memory, const MatrixView& w, const Tile& tile, Real* values) {
+  const MatrixView rows = memory.empty() ? x : matrix(memory);
+  FewRows<W>(rows, x.rows, w, tile, values).run();
+}
+
 }  // namespace
 
+template <class W>
+FewRowKernels few_row_kernels() {
+  return {prepared, multiply_rows<W>};
+}
+template FewRowKernels few_row_kernels<Real>();
+template FewRowKernels few_row_kernels<BFloat16>();
+template FewRowKernels few_row_kernels<std::int8_t>();
+
 bool can_read_in_place(const MatrixView& a, const MatrixView& b) {
-  return a.dtype != DType::int8 && !a.transposed && b.transposed;
+  return is_plain(a.dtype) && !a.transposed && b.transposed && b.skipped == 0;
 }
 
 bool is_few_rows(const MatrixView& a) {
@@ -150,9 +166,18 @@ bool is_few_rows(const MatrixView& a) {
 }
 
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink) {
-  const Tensor memory = prepared(a);
-  const MatrixView x = memory.empty() ? a : matrix(memory);
-  const Index row_bytes = b.rows * static_cast<Index>(bytes_of(b.dtype)), threads = thread_count();
+  if (a.rows > most_at_once) {
+    for (Index row = 0; row < a.rows; row += most_at_once) {
+      const auto shifted = [&, row](const Real* values, Index stride, const Tile& tile) {
+        sink(values, stride, {tile.row_begin + row, tile.row_end + row, tile.column_begin, tile.column_end});
+      };
+      few_row_product(a.rows_in(row, std::min(a.rows, row + most_at_once)), b, shifted);
+    }
+    return;
+  }
+  const FewRowKernels& kernels = storage_format(b.dtype).few;
+  const Tensor memory = kernels.prepare(a);
+  const Index row_bytes = bytes_of_row(b.dtype, b.rows), threads = thread_count();
   const Index turns = (b.columns * row_bytes + threads * task_bytes - 1) / (threads * task_bytes);
   const Index tasks = threads * std::max<Index>(1, turns);
   const Index width = (b.columns + tasks * 16 - 1) / (tasks * 16) * 16;
@@ -160,17 +185,7 @@ void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& s
     const Tile tile{0, a.rows, begin, end};
     static thread_local Workspace workspace;
     Real* values = workspace.get<Real>(tile.rows() * tile.columns());
-    switch (b.dtype) {
-      case DType::real:
-        FewRows<Real>(x, a.rows, b, tile, values).run();
-        break;
-      case DType::bfloat16:
-        FewRows<BFloat16>(x, a.rows, b, tile, values).run();
-        break;
-      case DType::int8:
-        FewRows<std::int8_t>(x, a.rows, b, tile, values).run();
-        break;
-    }
+    kernels.multiply(a, memory, b, tile, values);
     sink(values, tile.columns(), tile);
   });
 }

@@ -6,11 +6,22 @@
 
 namespace heddle {
 
+// How rows are multiplied by stored rows of one format. `x` is Real or bfloat16, its rows contiguous.
+struct FewRowKernels {
+  // What multiply() reads instead of x, and of all tiles; empty where x will do as it is.
+  Tensor (*prepare)(const MatrixView& x);
+  // values [x.rows, columns of the tile] = x w^T; w is the transposed matrix, as few_row_product() has it.
+  void (*multiply)(const MatrixView& x, const Tensor& prepared, const MatrixView& w, const Tile& tile, Real* values);
+};
+// With the arithmetic of Real: W is Real, BFloat16 or int8_t.
+template <class W>
+FewRowKernels few_row_kernels();
+
 // Whether few_row_product() supports these operands and is the fastest way for so few rows.
 bool can_read_in_place(const MatrixView& a, const MatrixView& b);
 bool is_few_rows(const MatrixView& a);
 
-// a: Real or bfloat16, rows contiguous; b: the transpose of a matrix of any dtype.
+// a: Real or bfloat16, rows contiguous; b: the transpose of a matrix of any dtype, whole rows of it.
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink);
 
 }  // namespace heddle

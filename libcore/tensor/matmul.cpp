@@ -8,6 +8,7 @@
 #include "libcore/tensor/micro_kernel.hpp"
 #include "libcore/tensor/packed_product.hpp"
 #include "libcore/tensor/precision.hpp"
+#include "libcore/tensor/storage_format.hpp"
 #include "libcore/tensor/store_run.hpp"
 #include "libcore/tensor/thread_state.hpp"
 #include "libcore/tensor/threads.hpp"
@@ -73,20 +74,15 @@ void for_each_tile(Index rows, Index columns, TileShape shape, const Body& body)
   });
 }
 
-// DType (i, j) of the matrix as stored.
-Real stored_element(const MatrixView& x, Index i, Index j) {
-  const Index at = i * x.stride + j;
-  if (x.dtype == DType::bfloat16) return load(x.as<BFloat16>()[at]);
-  return x.scales[i] * static_cast<Real>(x.as<std::int8_t>()[at]);
-}
-
 // The operand as Reals, for the BLAS.
 MatrixView as_reals(const MatrixView& x, Tensor& memory) {
   if (x.dtype == DType::real) return x;
   const Index rows = x.transposed ? x.columns : x.rows, columns = x.transposed ? x.rows : x.columns;
   memory = Tensor({rows, columns});
+  const auto unpack = storage_format(x.dtype).unpack;
   parallel_for(rows, [&](Index i) {
-    for (Index j = 0; j < columns; ++j) memory[i * columns + j] = stored_element(x, i, j);
+    const Real scale = x.scales == nullptr ? 1 : x.scales[i];
+    unpack(x.stored_row(i), scale, x.skipped, columns, memory.data() + i * columns);
   });
   return x.transposed ? transpose(memory) : matrix(memory);
 }
@@ -106,6 +102,8 @@ void blas_product(const MatrixView& a, const MatrixView& b, const TileSink& sink
 // `kernel` is the one that packs.
 bool reads_in_place(const MatrixView& a, const MatrixView& b, const MicroKernel* kernel) {
   if (!can_read_in_place(a, b)) return false;
+  // Integers are faster than floats, for any number of rows; matrix units are faster than both.
+  if (block_of(b.dtype).elements > 1 && (kernel == nullptr || kernel->packed_bytes == sizeof(Real))) return true;
   const bool few = is_few_rows(a);
   switch (Context::current().row_kernels()) {
     case RowKernels::few:

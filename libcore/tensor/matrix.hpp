@@ -14,13 +14,14 @@ struct MatrixView {
   Index rows, columns, stride;
   bool transposed = false;
   DType dtype = DType::real;
-  const Real* scales = nullptr;  // of the stored rows, int8 only
+  const Real* scales = nullptr;  // of the stored rows, where the format has them
+  Index skipped = 0;             // elements of each row's first block that are not of the matrix
 
   template <class T>
   const T* as() const {
     return static_cast<const T*>(data);
   }
-  // The distance in memory from one row (column) to the next.
+  // The distance in memory, in elements, from one row (column) to the next.
   Index row_step() const { return transposed ? 1 : stride; }
   Index column_step() const { return transposed ? stride : 1; }
 
@@ -32,17 +33,27 @@ struct MatrixView {
     return result;
   }
   MatrixView rows_in(Index begin, Index end) const {
-    MatrixView part = *this;
-    part.data = static_cast<const std::byte*>(data) + begin * row_step() * static_cast<Index>(bytes_of(dtype));
+    MatrixView part = transposed ? stored_from(0, begin) : stored_from(begin, 0);
     part.rows = end - begin;
-    if (scales != nullptr && !transposed) part.scales += begin;
     return part;
   }
   MatrixView columns_in(Index begin, Index end) const {
-    MatrixView part = *this;
-    part.data = static_cast<const std::byte*>(data) + begin * column_step() * static_cast<Index>(bytes_of(dtype));
+    MatrixView part = transposed ? stored_from(begin, 0) : stored_from(0, begin);
     part.columns = end - begin;
-    if (scales != nullptr && transposed) part.scales += begin;
+    return part;
+  }
+  const std::byte* stored_row(Index row) const {
+    return static_cast<const std::byte*>(data) + bytes_of_row(dtype, row * stride);
+  }
+
+ private:
+  // What begins at this row and column of the matrix as stored.
+  MatrixView stored_from(Index row, Index column) const {
+    const Index elements = block_of(dtype).elements, at = skipped + column;
+    MatrixView part = *this;
+    part.data = stored_row(row) + bytes_of_row(dtype, at / elements * elements);
+    part.skipped = at % elements;
+    if (scales != nullptr) part.scales += row;
     return part;
   }
 };
@@ -58,8 +69,9 @@ MatrixView transpose(const T* data, Index rows, Index columns, Index stride = 0)
 }
 // A contiguous tensor of any type as [size / columns, columns], and its transpose.
 inline MatrixView matrix(const Tensor& x) {
-  const Index columns = x.shape()[-1];
-  return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, columns, false, x.dtype(), x.scales()};
+  const Index columns = x.shape()[-1], block = block_of(x.dtype()).elements;
+  const Index stride = (columns + block - 1) / block * block;
+  return {x.raw(), columns == 0 ? 0 : x.size() / columns, columns, stride, false, x.dtype(), x.scales()};
 }
 inline MatrixView transpose(const Tensor& x) {
   return matrix(x).flipped();

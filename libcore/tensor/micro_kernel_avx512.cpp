@@ -28,9 +28,6 @@ HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const float* x, __mmask16 mask) {
 HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const BFloat16* x, __mmask16 mask) {
   return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, x)), 16));
 }
-HEDDLE_AVX512 HEDDLE_INLINE __m512 load_floats(const std::int8_t* x, __mmask16 mask) {
-  return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, x)));
-}
 
 HEDDLE_AVX512 inline void transpose16(__m512 (&r)[16]) {
   __m512 t[16];
@@ -90,11 +87,7 @@ HEDDLE_AVX512 inline void transpose8(const __m512 (&r)[8], __m512 (&to)[8]) {
 // What a panel is made from: `lanes` rows of the left operand or columns of the right one.
 struct Source {
   Index lanes, depth, stride;
-  const float* scales;  // of the stored rows, or null
 };
-HEDDLE_AVX512 HEDDLE_INLINE __m512 scaled(__m512 numbers, const float* scales, Index row) {
-  return scales == nullptr ? numbers : _mm512_mul_ps(numbers, _mm512_set1_ps(scales[row]));
-}
 
 // panel[k][width] of lanes that are contiguous along the depth: blocks of 16 by 16 are transposed.
 template <class T, Index width>
@@ -106,8 +99,7 @@ HEDDLE_AVX512 void pack_runs(const T* x, const Source& from, float* panel) {
       __m512 block[16];
 #pragma GCC unroll 16
       for (Index i = 0; i < 16; ++i) {
-        block[i] = i < here ? scaled(load_floats(x + (lane + i) * from.stride + k, mask), from.scales, lane + i)
-                            : _mm512_setzero_ps();
+        block[i] = i < here ? load_floats(x + (lane + i) * from.stride + k, mask) : _mm512_setzero_ps();
       }
       transpose16(block);
       float* to = panel + k * width + lane;
@@ -128,8 +120,7 @@ HEDDLE_AVX512 void pack_8_runs(const T* x, const Source& from, float* panel) {
     __m512 rows[8], pairs[8];
 #pragma GCC unroll 8
     for (Index i = 0; i < 8; ++i) {
-      rows[i] =
-          i < from.lanes ? scaled(load_floats(x + i * from.stride + k, mask), from.scales, i) : _mm512_setzero_ps();
+      rows[i] = i < from.lanes ? load_floats(x + i * from.stride + k, mask) : _mm512_setzero_ps();
     }
     transpose8(rows, pairs);
     const Index numbers = std::min<Index>(16, from.depth - k) * 8;
@@ -144,7 +135,7 @@ HEDDLE_AVX512 void pack_lanes(const T* x, const Source& from, float* panel) {
   for (Index k = 0; k < from.depth; ++k, x += from.stride, panel += width) {
 #pragma GCC unroll 3
     for (Index lane = 0; lane < width; lane += 16) {
-      _mm512_storeu_ps(panel + lane, scaled(load_floats(x + lane, first(from.lanes - lane)), from.scales, k));
+      _mm512_storeu_ps(panel + lane, load_floats(x + lane, first(from.lanes - lane)));
     }
   }
 }
@@ -153,7 +144,7 @@ template <class T>
 HEDDLE_AVX512 void pack_8_lanes(const T* x, const Source& from, float* panel) {
   const __mmask16 mask = first(std::min<Index>(8, from.lanes));
   for (Index k = 0; k < from.depth; ++k, x += from.stride, panel += 8) {
-    _mm256_storeu_ps(panel, _mm512_castps512_ps256(scaled(load_floats(x, mask), from.scales, k)));
+    _mm256_storeu_ps(panel, _mm512_castps512_ps256(load_floats(x, mask)));
   }
 }
 
@@ -173,22 +164,15 @@ struct PackRight {
 template <class Side>
 void pack(const MatrixView& x, const Source& from, bool runs, void* panel) {
   auto* to = static_cast<float*>(panel);
-  switch (x.dtype) {
-    case DType::real:
-      return Side::pack(x.as<float>(), from, runs, to);
-    case DType::bfloat16:
-      return Side::pack(x.as<BFloat16>(), from, runs, to);
-    case DType::int8:
-      return Side::pack(x.as<std::int8_t>(), from, runs, to);
-  }
+  x.dtype == DType::real ? Side::pack(x.as<float>(), from, runs, to) : Side::pack(x.as<BFloat16>(), from, runs, to);
 }
 
 void pack_left(const MatrixView& x, void* panel) {
-  pack<PackLeft>(x, {x.rows, x.columns, x.stride, x.scales}, !x.transposed, panel);
+  pack<PackLeft>(x, {x.rows, x.columns, x.stride}, !x.transposed, panel);
 }
 
 void pack_right(const MatrixView& x, void* panel) {
-  pack<PackRight>(x, {x.columns, x.rows, x.stride, x.scales}, x.transposed, panel);
+  pack<PackRight>(x, {x.columns, x.rows, x.stride}, x.transposed, panel);
 }
 
 template <int vectors>

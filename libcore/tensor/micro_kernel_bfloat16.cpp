@@ -55,30 +55,20 @@ HEDDLE_AVX512_BF16 inline __mmask32 first(Index count) {
   return static_cast<__mmask32>(count >= 32 ? 0xFFFFFFFFu : (1u << std::max<Index>(0, count)) - 1);
 }
 
-// 32 numbers of any type, `count` of them there, as bfloat16.
-HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const BFloat16* x, Index count, float) {
+// 32 numbers of a plain type, `count` of them there, as bfloat16.
+HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const BFloat16* x, Index count) {
   return _mm512_maskz_loadu_epi16(first(count), x);
 }
-HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const float* x, Index count, float) {
+HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const float* x, Index count) {
   const __mmask32 mask = first(count);
   const __m512 low = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), x);
   const __m512 high = _mm512_maskz_loadu_ps(static_cast<__mmask16>(mask >> 16), x + 16);
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
-HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const std::int8_t* x, Index count, float scale) {
-  const __m256i bytes = _mm256_maskz_loadu_epi8(first(count), x);
-  const __m512 factor = _mm512_set1_ps(scale);
-  const __m512i low = _mm512_cvtepi8_epi32(_mm256_castsi256_si128(bytes));
-  const __m512i high = _mm512_cvtepi8_epi32(_mm256_extracti128_si256(bytes, 1));
-  return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(_mm512_mul_ps(_mm512_cvtepi32_ps(high), factor),
-                                                       _mm512_mul_ps(_mm512_cvtepi32_ps(low), factor)));
-}
 
 // What a panel is made from: `lanes` rows of the left operand or columns of the right one.
 struct Source {
   Index lanes, depth, stride;
-  const Real* scales;
-  float scale(Index row) const { return scales != nullptr ? scales[row] : 1.0f; }
 };
 
 HEDDLE_AVX512_BF16 inline void transpose_block(std::uint32_t* block) {
@@ -97,8 +87,8 @@ HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_runs(const T* x, const Source& from, 
       __m512i words[16];
 #pragma GCC unroll 16
       for (Index i = 0; i < 16; ++i) {
-        words[i] = lane + i < from.lanes ? load_halves(x + (lane + i) * from.stride + k, count, from.scale(lane + i))
-                                         : _mm512_setzero_si512();
+        words[i] =
+            lane + i < from.lanes ? load_halves(x + (lane + i) * from.stride + k, count) : _mm512_setzero_si512();
       }
       if (transposed) transpose16(words);
 #pragma GCC unroll 16
@@ -116,9 +106,8 @@ HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_pairs(const T* x, const Source& from,
     for (Index pair = 0; pair < 16; ++pair) {
       const Index at = k + 2 * pair;
       const __m512i zero = _mm512_setzero_si512();
-      const __m512i even = at < from.depth ? load_halves(x + at * from.stride, from.lanes, from.scale(at)) : zero;
-      const __m512i odd =
-          at + 1 < from.depth ? load_halves(x + (at + 1) * from.stride, from.lanes, from.scale(at + 1)) : zero;
+      const __m512i even = at < from.depth ? load_halves(x + at * from.stride, from.lanes) : zero;
+      const __m512i odd = at + 1 < from.depth ? load_halves(x + (at + 1) * from.stride, from.lanes) : zero;
       const __m512i low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);
       _mm512_storeu_si512(to + 16 * pair, _mm512_permutex2var_epi64(low, lower, high));
       _mm512_storeu_si512(to + block_words + 16 * pair, _mm512_permutex2var_epi64(low, upper, high));
@@ -131,8 +120,7 @@ HEDDLE_AVX512_BF16 HEDDLE_INLINE void pack_pairs(const T* x, const Source& from,
 }
 
 template <class T>
-HEDDLE_AVX512_BF16 void pack(const MatrixView& x, Source from, bool runs, bool transposed, void* panel) {
-  from.scales = x.scales;
+HEDDLE_AVX512_BF16 void pack(const MatrixView& x, const Source& from, bool runs, bool transposed, void* panel) {
   if (runs) {
     pack_runs(x.as<T>(), from, transposed, static_cast<std::uint32_t*>(panel));
   } else {
@@ -141,22 +129,15 @@ HEDDLE_AVX512_BF16 void pack(const MatrixView& x, Source from, bool runs, bool t
 }
 
 void pack_any(const MatrixView& x, const Source& from, bool runs, bool transposed, void* panel) {
-  switch (x.dtype) {
-    case DType::real:
-      return pack<float>(x, from, runs, transposed, panel);
-    case DType::bfloat16:
-      return pack<BFloat16>(x, from, runs, transposed, panel);
-    case DType::int8:
-      return pack<std::int8_t>(x, from, runs, transposed, panel);
-  }
+  (x.dtype == DType::real ? pack<float> : pack<BFloat16>)(x, from, runs, transposed, panel);
 }
 
 void pack_left(const MatrixView& x, void* panel) {
-  const Source from{x.rows, x.columns, x.stride, nullptr};
+  const Source from{x.rows, x.columns, x.stride};
   pack_any(x, from, !x.transposed, x.transposed, panel);
 }
 void pack_right(const MatrixView& x, void* panel) {
-  const Source from{x.columns, x.rows, x.stride, nullptr};
+  const Source from{x.columns, x.rows, x.stride};
   pack_any(x, from, x.transposed, x.transposed, panel);
 }
 

@@ -6,6 +6,7 @@
 #include "libcore/tensor/matmul.hpp"
 #include "libcore/tensor/micro_kernel.hpp"
 #include "libcore/tensor/precision.hpp"
+#include "libcore/tensor/storage_format.hpp"
 
 namespace heddle {
 
@@ -34,7 +35,8 @@ MatrixView widened(const MatrixView& x, Workspace& memory) {
 
 }  // namespace
 
-void Operand::load(const MatrixView& x) {
+void Operand::load(const MatrixView& stored) {
+  const MatrixView x = unpacked(stored, unpacked_);
   view_ = x;
   kernel_ = current_kernel();
   if (kernel_ == nullptr) {

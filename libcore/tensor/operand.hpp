@@ -36,7 +36,7 @@ class Operand {
   explicit Operand(Side side) : side_(side) {}
 
   // As bfloat16 where the precision asks for it.
-  void load(const MatrixView& x);
+  void load(const MatrixView& stored);
 
  private:
   friend void multiply(const Operand& left, const Operand& right, const RightPart& part, Real* c, Index stride,
@@ -44,7 +44,7 @@ class Operand {
   Side side_;
   MatrixView view_{};
   const MicroKernel* kernel_ = nullptr;
-  Workspace panels_;
+  Workspace panels_, unpacked_;
 };
 
 // The extents that the target of multiply() must have room for: whole tiles are written, what lies beyond the product's

@@ -1,4 +1,4 @@
-// Packing for kernels of plain vectors: any dtype, one number of the panel after the other.
+// Packing for kernels of plain vectors, of plain dtypes: one number of the panel after the other.
 // Inside libcore/tensor only.
 #pragma once
 
@@ -18,10 +18,7 @@ HEDDLE_INLINE void pack_lanes(const MatrixView& x, Real* panel) {
   const Index lane_step = x.row_step(), depth_step = x.column_step(), lanes = std::min(width, x.rows);
   for (Index k = 0; k < x.columns; ++k) {
     Real* const to = panel + k * width;
-    for (Index lane = 0; lane < lanes; ++lane) {
-      const Real scale = x.scales == nullptr ? Real(1) : x.scales[x.transposed ? k : lane];
-      to[lane] = scale * static_cast<Real>(load(from[lane * lane_step + k * depth_step]));
-    }
+    for (Index lane = 0; lane < lanes; ++lane) to[lane] = load(from[lane * lane_step + k * depth_step]);
     for (Index lane = lanes; lane < width; ++lane) to[lane] = 0;
   }
 }
@@ -32,14 +29,7 @@ HEDDLE_INLINE void pack_lanes(const MatrixView& x, Real* panel) {
 template <Index width>
 HEDDLE_INLINE void pack_panel(const MatrixView& x, void* panel) {
   auto* const to = static_cast<Real*>(panel);
-  switch (x.dtype) {
-    case DType::real:
-      return detail::pack_lanes<width, Real>(x, to);
-    case DType::bfloat16:
-      return detail::pack_lanes<width, BFloat16>(x, to);
-    case DType::int8:
-      return detail::pack_lanes<width, std::int8_t>(x, to);
-  }
+  x.dtype == DType::real ? detail::pack_lanes<width, Real>(x, to) : detail::pack_lanes<width, BFloat16>(x, to);
 }
 
 }  // namespace heddle

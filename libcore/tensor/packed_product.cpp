@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "libcore/tensor/storage_format.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "libcore/tensor/workspace.hpp"
 
@@ -63,7 +64,9 @@ struct Lanes {
     const Index step = x.transposed ? rounded_up(pack_step, kernel->depth_unit) : pack_depth;
     for (Index k = begin; k < end; k += step) {
       for (Index lane = 0; lane < x.rows; lane += width) {
-        const MatrixView panel = x.rows_in(lane, std::min(x.rows, lane + width)).columns_in(k, std::min(end, k + step));
+        static thread_local Workspace workspace;
+        const MatrixView panel =
+            unpacked(x.rows_in(lane, std::min(x.rows, lane + width)).columns_in(k, std::min(end, k + step)), workspace);
         std::byte* to = panels + kernel->panel_bytes(lane, x.columns) + kernel->panel_bytes(width, k);
         left ? kernel->pack_left(panel, to) : kernel->pack_right(panel.flipped(), to);
       }

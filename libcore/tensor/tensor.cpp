@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "libcore/tensor/pool.hpp"
+#include "libcore/tensor/storage_format.hpp"
 #include "libcore/tensor/threads.hpp"
+#include "libcore/tensor/workspace.hpp"
 
 namespace heddle {
 
@@ -65,7 +67,7 @@ Index inner_stride(const Tensor& tensor) {
 }  // namespace
 
 Tensor::Tensor(const Shape& shape, DType dtype) : shape_(shape), strides_(row_major(shape)), dtype_(dtype) {
-  auto block = pool().acquire(static_cast<std::size_t>(std::max<Index>(1, shape.size())) * bytes_of(dtype));
+  auto block = pool().acquire(std::max(bytes_of(dtype), static_cast<std::size_t>(bytes_of(shape, dtype))));
   data_ = block.get();
   owner_ = std::move(block);
 }
@@ -84,7 +86,7 @@ Tensor::Tensor(const Shape& shape, DType dtype, void* elements, std::shared_ptr<
     : shape_(shape), strides_(row_major(shape)), dtype_(dtype), owner_(std::move(owner)), data_(elements) {}
 
 Tensor Tensor::quantised(const Tensor& numbers, const Tensor& scales) {
-  check<ShapeError>(numbers.dtype() == DType::int8 && numbers.rank() == 2 && scales.is_contiguous() &&
+  check<ShapeError>(block_of(numbers.dtype()).row_scales && numbers.rank() == 2 && scales.is_contiguous() &&
                         scales.shape() == Shape{numbers.shape()[0]},
                     "int8 numbers of shape ", numbers.shape(), " with scales of shape ", scales.shape());
   Tensor result = numbers;
@@ -113,6 +115,7 @@ std::vector<Real> Tensor::elements() const {
 Tensor Tensor::reshaped(const Shape& shape) const {
   check<ShapeError>(shape.size() == size(), "cannot reshape ", shape_, " to ", shape);
   check<ShapeError>(is_contiguous(), "cannot reshape a strided view of shape ", shape_);
+  check<ShapeError>(is_plain(dtype_) || shape[-1] == shape_[-1], "cannot reshape rows of ", name_of(dtype_));
   Tensor view = *this;
   view.shape_ = shape;
   view.strides_ = row_major(shape);
@@ -126,11 +129,12 @@ Tensor Tensor::narrowed(int dimension, Index begin, Index length) const {
   Tensor view = *this;
   view.shape_.set(d, length);
   const Index offset = begin * strides_[static_cast<std::size_t>(d)];
-  view.data_ = static_cast<std::byte*>(data_) + offset * static_cast<Index>(bytes_of(dtype_));
-  if (scales_) {
-    check<ShapeError>(d == 0, "int8 rows cannot be cut");
-    view.scales_ = std::shared_ptr<const Real>(scales_, scales_.get() + begin);
-  }
+  check<ShapeError>(is_plain(dtype_) || d == 0, "rows of ", name_of(dtype_), " cannot be cut");
+  Shape before = shape_;
+  before.set(d, begin);
+  view.data_ = static_cast<std::byte*>(data_) +
+               (is_plain(dtype_) ? offset * static_cast<Index>(bytes_of(dtype_)) : bytes_of(before, dtype_));
+  if (scales_) view.scales_ = std::shared_ptr<const Real>(scales_, scales_.get() + begin);
   return view;
 }
 
@@ -204,7 +208,7 @@ void Tensor::with_pair(const Tensor& source, const Body& body) const {
 
 void Tensor::assign(const Tensor& source) const {
   check<ShapeError>(shape_ == source.shape_, "cannot assign shape ", source.shape_, " to shape ", shape_);
-  if (source.dtype_ == DType::int8) return assign_quantised(source);
+  if (!is_plain(source.dtype_)) return assign_unpacked(source);
   const Index to_stride = inner_stride(*this), from_stride = inner_stride(source);
   with_pair(source, [&](auto* to, const auto* from) {
     for_each_run(*this, source, [&](Index a, Index b, Index length) {
@@ -214,16 +218,17 @@ void Tensor::assign(const Tensor& source) const {
   });
 }
 
-void Tensor::assign_quantised(const Tensor& source) const {
-  const auto* numbers = source.data<std::int8_t>();
-  const Index columns = shape_[1];
-  with_data([&](auto* to) {
-    parallel_for(shape_[0], [&](Index row) {
-      const Real scale = source.scales()[row];
-      for (Index j = 0; j < columns; ++j) {
-        store(to[row * stride(0) + j * stride(1)],
-              scale * static_cast<Real>(numbers[row * source.stride(0) + j * source.stride(1)]));
-      }
+void Tensor::assign_unpacked(const Tensor& source) const {
+  check<ShapeError>(source.is_contiguous(), "only whole rows of ", name_of(source.dtype_), " are unpacked");
+  if (!is_contiguous()) return assign(source.as(DType::real));
+  const Index width = shape_[-1];
+  with_data([&]<class T>(T* to) {
+    parallel_for(width == 0 ? 0 : size() / width, [&](Index row) {
+      if constexpr (std::is_same_v<T, Real>) return unpack_row(source, row, to + row * width);
+      static thread_local Workspace workspace;
+      Real* const values = workspace.get<Real>(width);
+      unpack_row(source, row, values);
+      for (Index j = 0; j < width; ++j) store(to[row * width + j], values[j]);
     });
   });
 }

@@ -14,6 +14,12 @@
 
 namespace heddle {
 
+// Of a row-major tensor's elements, whose last dimension are rows.
+inline Index bytes_of(const Shape& shape, DType dtype) {
+  const Index width = shape.rank() == 0 ? 1 : shape[-1];
+  return width == 0 ? 0 : shape.size() / width * bytes_of_row(dtype, width);
+}
+
 class Tensor {
  public:
   using Strides = std::array<Index, Shape::max_rank>;
@@ -32,7 +38,7 @@ class Tensor {
   const Shape& shape() const { return shape_; }
   int rank() const { return shape_.rank(); }
   Index size() const { return shape_.size(); }
-  std::size_t bytes() const { return empty() ? 0 : static_cast<std::size_t>(size()) * bytes_of(dtype_); }
+  std::size_t bytes() const { return empty() ? 0 : static_cast<std::size_t>(bytes_of(shape_, dtype_)); }
   Index stride(int dimension) const { return strides_[static_cast<std::size_t>(shape_.resolve(dimension))]; }
   bool is_contiguous() const;
   // Whether another handle shares the elements.
@@ -68,17 +74,17 @@ class Tensor {
   Tensor as_matrix() const;
 
   Tensor copy() const;           // a contiguous tensor of its own, of the same type
-  Tensor as(DType dtype) const;  // itself, or a contiguous copy of that type (not int8)
+  Tensor as(DType dtype) const;  // itself, or a contiguous copy of a plain type
   void fill(Real value) const;
-  void assign(const Tensor& source) const;  // element by element; the same shape, any types but int8 targets
-  void add(const Tensor& source) const;     // this += source; the same shape, no int8
+  void assign(const Tensor& source) const;  // element by element; the same shape; plain targets, any type of source
+  void add(const Tensor& source) const;     // this += source; the same shape, plain types
   void scale(Real factor) const;            // this *= factor; contiguous
 
  private:
   [[noreturn]] void throw_wrong_dtype(DType wanted) const;
   template <class Body>
   void with_pair(const Tensor& source, const Body& body) const;
-  void assign_quantised(const Tensor& source) const;
+  void assign_unpacked(const Tensor& source) const;
 
   Shape shape_;
   Strides strides_{};

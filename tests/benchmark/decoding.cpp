@@ -32,7 +32,7 @@ double bytes_per_token(const models::Model& model) {
   for (const Parameter& parameter : model.parameters().all()) {
     if (parameter.name.find("/position/") != std::string::npos) continue;
     const Tensor& value = parameter.value();
-    bytes += static_cast<double>(value.size()) * static_cast<double>(bytes_of(value.dtype()));
+    bytes += static_cast<double>(value.bytes());
     if (value.scales() != nullptr) bytes += static_cast<double>(value.shape()[0]) * sizeof(Real);
   }
   return bytes;

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/files.hpp"
-#include "formats/heddle/half.hpp"
 #include "formats/huggingface/sharded_safetensors.hpp"
 #include "formats/samples.hpp"
+#include "libcore/tensor/half.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;

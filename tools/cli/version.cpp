@@ -9,6 +9,7 @@
 #include "libcore/tensor/blas.hpp"
 #include "libcore/tensor/math.hpp"
 #include "libcore/tensor/precision.hpp"
+#include "libcore/tensor/storage_format.hpp"
 
 namespace heddle::cli {
 
@@ -41,8 +42,9 @@ std::string compiler() {
 
 std::string engine() {
   const BlasDescription blas = describe_blas();
-  return concatenate("products: f32 ", f32_unit(), ", bf16 ", bf16_unit(), "; ", blas.name, " (kernel ", blas.kernel,
-                     note_on_kernel(blas.kernel), "), instruction set ", math::instruction_set());
+  return concatenate("products: f32 ", f32_unit(), ", bf16 ", bf16_unit(), ", integers ", integer_unit(), "; ",
+                     blas.name, " (kernel ", blas.kernel, note_on_kernel(blas.kernel), "), instruction set ",
+                     math::instruction_set());
 }
 
 std::string version_text(const std::string& tool) {
@@ -51,7 +53,7 @@ std::string version_text(const std::string& tool) {
                      "\nHDF5: ", formats::hdf5::library_version(), "\nBoost: ", BOOST_VERSION / 100000, ".",
                      BOOST_VERSION / 100 % 1000, ".", BOOST_VERSION % 100, "\ncompiler: ", compiler(),
                      "\ninstruction set: ", math::instruction_set(), "\nmatrix products: f32 ", f32_unit(), ", bf16 ",
-                     bf16_unit(), "\n");
+                     bf16_unit(), ", integers ", integer_unit(), "\n");
 }
 
 }  // namespace heddle::cli

@@ -7,6 +7,7 @@
 #include "libcore/tensor/micro_kernel.hpp"
 #include "libcore/tensor/operand.hpp"
 #include "libcore/tensor/packed_product.hpp"
+#include "libcore/tensor/storage_format.hpp"
 #include "support/on_threads.hpp"
 #include "support/skips.hpp"
 #include "support/tensors.hpp"
@@ -23,7 +24,7 @@ std::vector<Precision> precisions() {
 }
 
 Tensor stored_as(const Tensor& x, DType dtype) {
-  return dtype == DType::int8 ? quantised(x) : x.as(dtype);
+  return packed(x, dtype);
 }
 
 struct Operands {
@@ -40,7 +41,8 @@ struct Operands {
   MatrixView left(const Tensor& a) const { return transposed_a ? transpose(a) : matrix(a); }
   MatrixView right(const Tensor& b) const { return transposed_b ? transpose(b) : matrix(b); }
 
-  // The product in double, and how far from it rounding may lead: bfloat16 has 8 digits, float 24.
+  // The product in double, and how far from it rounding may lead: bfloat16 has 8 digits, float 24; rows that are
+  // multiplied by blocks have 127 steps.
   struct Expected {
     std::vector<double> values, tolerances;
   };
@@ -49,16 +51,19 @@ struct Operands {
     Expected result;
     for (Index i = 0; i < rows; ++i) {
       for (Index j = 0; j < columns; ++j) {
-        double sum = 0, size = 0;
+        double sum = 0, size = 0, weights = 0, largest = 0;
         for (Index k = 0; k < depth; ++k) {
-          const double term = x[static_cast<std::size_t>(transposed_a ? k * rows + i : i * depth + k)] *
-                              y[static_cast<std::size_t>(transposed_b ? j * depth + k : k * columns + j)];
-          sum += term;
-          size += term * term;
+          const double left = x[static_cast<std::size_t>(transposed_a ? k * rows + i : i * depth + k)];
+          const double right = y[static_cast<std::size_t>(transposed_b ? j * depth + k : k * columns + j)];
+          sum += left * right;
+          size += left * left * right * right;
+          weights += std::abs(right);
+          largest = std::max(largest, std::abs(left));
         }
         const bool exact = precision() == Precision::f32 && element_a == DType::real && element_b == DType::real;
         result.values.push_back(sum);
-        result.tolerances.push_back((exact ? by_precision(1e-13, 4e-6) : 0.016) * std::sqrt(size) + 1e-30);
+        result.tolerances.push_back((exact ? by_precision(1e-13, 4e-6) : 0.016) * std::sqrt(size) + 1e-30 +
+                                    (block_of(element_b).elements > 1 ? weights * largest / 254 : 0));
       }
     }
     return result;
@@ -99,7 +104,7 @@ void check_products(const Operands& operands, const MicroKernel* kernel = nullpt
   CHECK(wrong(doubles(c), expected) == 0);
 }
 
-constexpr DType storages[] = {DType::real, DType::bfloat16, DType::int8};
+constexpr DType storages[] = {DType::real, DType::bfloat16, DType::int8, DType::q8, DType::q4};
 
 template <class Check>
 void for_each_odd_shape(const Check& check) {

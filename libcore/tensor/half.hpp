@@ -1,10 +1,10 @@
-// IEEE 754's binary16: 5 bits of exponent, 10 of fraction. Only files of other programs have it.
+// IEEE 754's binary16: 5 bits of exponent, 10 of fraction. Scales of blocks have it, and files of other programs.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-namespace heddle::formats {
+namespace heddle {
 
 // Exact: every half is a float.
 constexpr float from_half(std::uint16_t half) {
@@ -32,4 +32,4 @@ constexpr std::uint16_t to_half(float number) {
   return static_cast<std::uint16_t>(sign | ((rebiased + 0x0FFFu + ((rebiased >> 13) & 1u)) >> 13));
 }
 
-}  // namespace heddle::formats
+}  // namespace heddle

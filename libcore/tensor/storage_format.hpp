@@ -1,0 +1,43 @@
+// The storage formats of tensors: THE table. A format is a row of stored_blocks (dtype.hpp: its name, its type in
+// files, the size of its blocks) and a row here: how it is packed, unpacked, checked and multiplied. Nothing else asks
+// which formats there are.
+#pragma once
+
+#include <string_view>
+
+#include "libcore/tensor/few_rows.hpp"
+#include "libcore/tensor/matrix.hpp"
+#include "libcore/tensor/workspace.hpp"
+
+namespace heddle {
+
+// A row of a matrix begins at `row`, at the first element of a block.
+struct StorageFormat {
+  // Rounds a row of finite numbers, and returns its scale, which is 1 where the format has none.
+  //   bfloat16: to nearest, ties to even.
+  //   int8: scale = max |x| / 127, number = x / scale to nearest, ties to even.
+  //   q8: of each block, d = max |x| / 127, number = x (1 / d) to nearest, ties away from zero; stored is d in half
+  //   precision.
+  //   q4: m the first x of the largest |x|, d = m / -8, bits = min(15, the whole part of x (1 / d) + 8.5).
+  Real (*pack)(const Real* x, Index count, void* row);
+  // Elements [first, first + count) of a row.
+  void (*unpack)(const void* row, Real scale, Index first, Index count, Real* to);
+  // The first element that is not finite, of a block whose scale is not; -1 where there is none.
+  Index (*find_not_finite)(const void* row, Index count);
+  FewRowKernels few;  // products of a few rows with rows of this format
+};
+const StorageFormat& storage_format(DType dtype);
+
+// What multiplies blocks: "AVX-512 VNNI", "AVX2" or "plain loops".
+std::string_view integer_unit();
+
+// The matrix [rows, columns] of Reals, finite ones, in a format.
+Tensor packed(const Tensor& matrix, DType dtype);
+
+// Row `row` of a contiguous tensor whose rows are of any format, as Reals.
+void unpack_row(const Tensor& matrix, Index row, Real* to);
+
+// A matrix of any format as kernels read it: itself if it is plain, else as Reals in the memory.
+MatrixView unpacked(const MatrixView& x, Workspace& memory);
+
+}  // namespace heddle
