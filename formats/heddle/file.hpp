@@ -40,7 +40,8 @@ namespace heddle::formats {
 // 4: configurations of any architecture; models and adapters of earlier versions are refused. Pairs of texts.
 // 5: ensembles of models.
 // 6: graphs.
-inline constexpr Index format_version = 6;
+// 7: weights may be in blocks of 8 and 4 bits.
+inline constexpr Index format_version = 7;
 inline constexpr Index oldest_model_version = 4;
 
 // The attributes of the root group.

@@ -106,7 +106,15 @@ models::ModelConfig checked_config(const ModelFile& file) {
   return file.config<models::ModelConfig>();
 }
 
+void check_trainable(const ModelFile& file, const std::string& name, DType dtype) {
+  const StoredBlock& block = block_of(dtype);
+  check<DataError>(block.bytes >= block.elements, file.file().path(), ": holds ", name, " as ", block.name,
+                   ", which has too few bits to be trained; use the model that it was converted from, or train ",
+                   "adapters on it");
+}
+
 std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file) {
+  for (const TensorInfo& tensor : file.weights().tensors()) check_trainable(file, tensor.name, tensor.dtype);
   std::unique_ptr<models::Model> model = build_checked(file, ParameterSource::unset());
   file.weights().read(named_tensors(model->parameters()), is_of_task);
   return model;

@@ -55,4 +55,7 @@ std::unique_ptr<models::Model> load_weights_to_train(const ModelFile& file, cons
 // Sets this rank's part of one of the file's tensors.
 void read_part(const TensorGroup& tensors, const NamedTensor& own, const nn::PartOfWhole& part);
 
+// Throws DataError where weights of this name and format have too few bits to be trained.
+void check_trainable(const ModelFile& file, const std::string& name, DType dtype);
+
 }  // namespace heddle::formats

@@ -7,17 +7,19 @@
 namespace heddle::formats {
 
 void ModelWriter::weights(std::span<const TensorSource> weights) {
-  bool is_reduced = false;
+  bool is_reduced = false, is_in_blocks = false;
   std::vector<TensorSource> watched;
   for (const TensorSource& source : weights) {
     watched.push_back({source.name, [&] {
                          Tensor tensor = source.get();
                          is_reduced = is_reduced || tensor.dtype() != DType::real;
+                         is_in_blocks = is_in_blocks || block_of(tensor.dtype()).elements > 1;
                          return tensor;
                        }});
   }
   write_tensors(file_.root().create_group("weights"), watched);
   if (is_reduced) file_.needs_version(2);
+  if (is_in_blocks) file_.needs_version(7);
   file_.check_written();
 }
 

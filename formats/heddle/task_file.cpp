@@ -164,6 +164,7 @@ LoadedTask load_adapted(const Adapted& files) {
 Tensor read_copy(const ModelFile& file, const Declaration& declaration) {
   const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());
   const Tensor stored = file.weights().map(declaration.names, memory), copy(stored.shape());
+  check_trainable(file, declaration.names[0], stored.dtype());
   copy.assign(stored);
   return copy;
 }

@@ -1,12 +1,12 @@
 #include "formats/heddle/tensor_group.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "formats/hdf5/column.hpp"
 #include "formats/heddle/problems.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/tensor/storage_format.hpp"
 
 namespace heddle::formats {
 
@@ -22,25 +22,53 @@ namespace {
 
 const std::string scales_ending = ".scales";
 
+// Matrices in blocks have these beside their bytes: the name of the format, and the elements of a row.
+const std::string format_attribute = "format", columns_attribute = "columns";
+
 hdf5::DType stored_as(DType dtype) {
-  return dtype == DType::int8       ? hdf5::DType::int8
-         : dtype == DType::bfloat16 ? hdf5::DType::bfloat16
-                                    : hdf5::DType::float32;
+  for (const hdf5::DType stored : {hdf5::DType::bfloat16, hdf5::DType::int8}) {
+    if (hdf5::name_of(stored) == block_of(dtype).in_files) return stored;
+  }
+  return hdf5::DType::float32;
 }
 
-std::optional<DType> element_from(hdf5::DType stored) {
-  for (const DType dtype : {DType::real, DType::bfloat16, DType::int8}) {
-    if (stored_as(dtype) == stored) return dtype;
+std::optional<DType> dtype_from(const hdf5::Dataset& dataset) {
+  const bool in_blocks = dataset.has_attribute(format_attribute);
+  const std::string name =
+      in_blocks ? dataset.attribute<std::string>(format_attribute) : hdf5::name_of(dataset.dtype());
+  for (std::size_t i = 0; i < std::size(stored_blocks); ++i) {
+    const StoredBlock& block = stored_blocks[i];
+    if (block.name == name && in_blocks == (block.elements > 1) && block.in_files == hdf5::name_of(dataset.dtype())) {
+      return static_cast<DType>(i);
+    }
   }
   return std::nullopt;
 }
 
-// Calls f with all elements, of the tensor's own type.
+std::vector<Index> extents_of(const Tensor& tensor) {
+  std::vector<Index> extents = tensor.shape().extents();
+  if (block_of(tensor.dtype()).elements > 1) extents.back() = bytes_of_row(tensor.dtype(), extents.back());
+  return extents;
+}
+
+// The shape of a tensor that is stored with these extents; none where no tensor is.
+std::optional<Shape> shape_from(const hdf5::Dataset& dataset, DType dtype) {
+  std::vector<Index> extents = dataset.extents();
+  if (extents.size() > Shape::max_rank || (!is_plain(dtype) && extents.size() != 2)) return std::nullopt;
+  if (const Index elements = block_of(dtype).elements; elements > 1) {
+    const auto columns = dataset.attribute<Index>(columns_attribute);
+    if (columns < 0 || columns > extents[1] * elements || bytes_of_row(dtype, columns) != extents[1])
+      return std::nullopt;
+    extents[1] = columns;
+  }
+  return Shape(extents);
+}
+
+// Calls f with all elements as the file has them.
 template <class F>
 void with_elements(const Tensor& tensor, const F& f) {
-  const auto count = static_cast<std::size_t>(tensor.size());
-  if (tensor.dtype() == DType::int8) return f(std::span(tensor.data<std::int8_t>(), count));
-  tensor.with_data([&](auto* first) { f(std::span(first, count)); });
+  if (!is_plain(tensor.dtype())) return f(std::span(static_cast<std::int8_t*>(tensor.raw()), tensor.bytes()));
+  tensor.with_data([&](auto* first) { f(std::span(first, static_cast<std::size_t>(tensor.size()))); });
 }
 
 // The scales of int8 as a tensor [rows].
@@ -60,8 +88,13 @@ Tensor contiguous(const Tensor& tensor) {
 
 Unwritten create(hdf5::OutputGroup& group, const std::string& name, const Tensor& tensor, std::function<Tensor()> get) {
   const Tensor elements = contiguous(tensor);
+  const StoredBlock& block = block_of(tensor.dtype());
   hdf5::OutputDataset dataset =
-      group.create_dataset(name, {.dtype = stored_as(tensor.dtype()), .extents = tensor.shape().extents()});
+      group.create_dataset(name, {.dtype = stored_as(tensor.dtype()), .extents = extents_of(tensor)});
+  if (block.elements > 1) {
+    dataset.set_attribute<std::string>(format_attribute, std::string(block.name));
+    dataset.set_attribute<Index>(columns_attribute, tensor.shape()[-1]);
+  }
   dataset.set_attribute<std::string>(checksum_attribute, checksum_of(elements.raw(), elements.bytes()));
   return {std::move(dataset), std::move(get)};
 }
@@ -78,12 +111,13 @@ void read_checked(const hdf5::Dataset& dataset, const Tensor& target) {
 }
 
 void check_finite(const hdf5::Dataset& dataset, const Tensor& tensor) {
-  if (tensor.dtype() == DType::int8) return;
-  with_elements(tensor, [&](const auto& elements) {
-    const auto bad = std::find_if(elements.begin(), elements.end(),
-                                  [](auto x) { return !std::isfinite(static_cast<double>(heddle::load(x))); });
-    check<NumericError>(bad == elements.end(), dataset.where(), ": element ", bad - elements.begin(), " is not finite");
-  });
+  const Index width = is_plain(tensor.dtype()) ? tensor.size() : tensor.shape()[-1];
+  const auto find = storage_format(tensor.dtype()).find_not_finite;
+  for (Index begin = 0; begin < tensor.size(); begin += width) {
+    const auto* row = static_cast<const std::byte*>(tensor.raw()) + begin / width * bytes_of_row(tensor.dtype(), width);
+    const Index bad = find(row, width);
+    check<NumericError>(bad < 0, dataset.where(), ": element ", begin + bad, " is not finite");
+  }
 }
 
 bool is_aligned(const hdf5::Dataset& dataset) {
@@ -100,7 +134,7 @@ Tensor map_elements(const hdf5::Dataset& dataset, const Shape& shape, DType dtyp
     return copy;
   }
   const auto offset = static_cast<std::size_t>(dataset.offset().value_or(0));
-  const std::size_t bytes = static_cast<std::size_t>(shape.size()) * bytes_of(dtype);
+  const auto bytes = static_cast<std::size_t>(bytes_of(shape, dtype));
   check<DataError>(offset <= file->size() && bytes <= file->size() - offset, dataset.where(),
                    ": lies beyond the end of the file. The file is damaged");
   // Mapped pages are read-only, but there is no read-only type of tensor.
@@ -137,7 +171,7 @@ Tensor joined(std::vector<Tensor> parts) {
     std::memcpy(to, part.raw(), part.bytes());
     to += part.bytes();
   }
-  if (whole.dtype() != DType::int8) return whole;
+  if (!block_of(whole.dtype()).row_scales) return whole;
   std::transform(parts.begin(), parts.end(), parts.begin(), scales_of);
   return Tensor::quantised(whole, joined(std::move(parts)));
 }
@@ -168,7 +202,7 @@ void write_tensors(const hdf5::OutputGroup& group, std::span<const TensorSource>
     for (const std::string& part : parts) place = place.group(part);
     const Tensor tensor = get();
     unwritten.push_back(create(place, last, tensor, get));
-    if (tensor.dtype() == DType::int8) {
+    if (tensor.scales() != nullptr) {
       const Tensor of = scales_of(tensor);
       scales.push_back(create(place, last + scales_ending, of, [of] { return of; }));
     }
@@ -181,7 +215,7 @@ TensorGroup::TensorGroup(const hdf5::Group& group) : where_(group.where()) {
   Budget budget;
   list(group, "", budget);
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    check<DataError>(tensors_[i].dtype != DType::int8 || scales_[i], datasets_[i].where(),
+    check<DataError>(!block_of(tensors_[i].dtype).row_scales || scales_[i], datasets_[i].where(),
                      ": has int8 weights without scales. The file is damaged or not heddle's");
   }
 }
@@ -203,13 +237,13 @@ void TensorGroup::list(const hdf5::Group& group, const std::string& prefix, Budg
 }
 
 void TensorGroup::add(const std::string& name, hdf5::Dataset dataset) {
-  const std::optional<DType> dtype = element_from(dataset.dtype());
-  const std::size_t rank = dataset.extents().size();
-  check<DataError>(dtype && dataset.is_plain() && rank <= Shape::max_rank && (dtype != DType::int8 || rank == 2),
-                   dataset.where(), ": is not a contiguous tensor of float32 or bfloat16 with at most ",
-                   Shape::max_rank, " dimensions, nor an int8 matrix. The file is damaged or not heddle's");
+  const std::optional<DType> dtype = dtype_from(dataset);
+  const std::optional<Shape> shape = dtype ? shape_from(dataset, *dtype) : std::nullopt;
+  check<DataError>(shape && dataset.is_plain(), dataset.where(),
+                   ": is not a contiguous tensor of float32 or bfloat16 with at most ", Shape::max_rank,
+                   " dimensions, nor a matrix of int8, q8 or q4. The file is damaged or not heddle's");
   numbers_.emplace(name, tensors_.size());
-  tensors_.push_back({name, Shape(dataset.extents()), *dtype, dataset.offset().value_or(0)});
+  tensors_.push_back({name, *shape, *dtype, dataset.offset().value_or(0)});
   datasets_.push_back(std::move(dataset));
   scales_.emplace_back();
 }
@@ -217,7 +251,7 @@ void TensorGroup::add(const std::string& name, hdf5::Dataset dataset) {
 // A matrix comes before its scales, in the order of writing and in that of the alphabet.
 void TensorGroup::add_scales(const std::string& name, hdf5::Dataset dataset) {
   const auto found = numbers_.find(name.substr(0, name.size() - scales_ending.size()));
-  check<DataError>(found != numbers_.end() && tensors_[found->second].dtype == DType::int8 &&
+  check<DataError>(found != numbers_.end() && block_of(tensors_[found->second].dtype).row_scales &&
                        dataset.dtype() == hdf5::DType::float32 && dataset.is_plain() &&
                        dataset.extents() == std::vector<Index>{tensors_[found->second].shape[0]},
                    dataset.where(),
@@ -315,6 +349,7 @@ Tensor TensorGroup::map(std::span<const std::string> names, const std::shared_pt
 bool TensorGroup::lie_together(std::span<const std::size_t> numbers) const {
   std::vector<const hdf5::Dataset*> datasets, scales;
   for (const std::size_t number : numbers) {
+    if (tensors_[number].dtype != tensors_[numbers[0]].dtype) return false;
     datasets.push_back(&datasets_[number]);
     if (scales_[number]) scales.push_back(&*scales_[number]);
   }

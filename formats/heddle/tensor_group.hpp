@@ -1,6 +1,7 @@
 // Tensors in a group of a file: the tensor "decoder/3/attention/query/weight" is the contiguous data set of that path
-// below the group: float32, bfloat16, or int8 with a float32 vector "….scales" beside it, one scale per row. Each data
-// set has its checksum in the attribute xxh128.
+// below the group: float32, bfloat16, or int8 with a float32 vector "….scales" beside it, one scale per row; a matrix
+// in blocks (q8, q4) is int8 [rows, bytes of a row], with the attributes format and columns. Each data set has its
+// checksum in the attribute xxh128.
 #pragma once
 
 #include <functional>

@@ -1,28 +1,14 @@
 #include "formats/heddle/weight_type.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "libcore/tensor/half.hpp"
+#include "libcore/tensor/storage_format.hpp"
 #include "libcore/tensor/threads.hpp"
 
 namespace heddle::formats {
 
 namespace {
-
-// Rounds a row and returns its scale.
-Real quantise_row(std::span<const Real> row, std::int8_t* numbers) {
-  Real largest = 0;
-  for (const Real x : row) largest = std::max(largest, std::abs(x));
-  const Real scale = largest / 127;
-  // Divides, because the reciprocal of a tiny scale can be infinite, and clamps, because a tiny scale is itself
-  // rounded.
-  std::transform(row.begin(), row.end(), numbers, [scale](Real x) {
-    return static_cast<std::int8_t>(scale > 0 ? std::clamp<Real>(std::nearbyint(x / scale), -127, 127) : Real(0));
-  });
-  return scale;
-}
 
 Tensor rounded_to_half(const Tensor& matrix) {
   const Tensor rounded(matrix.shape());
@@ -32,24 +18,28 @@ Tensor rounded_to_half(const Tensor& matrix) {
   return rounded;
 }
 
-Tensor quantise(const Tensor& matrix) {
-  const Index rows = matrix.shape()[0], columns = matrix.shape()[1];
-  const Tensor numbers(matrix.shape(), DType::int8), scales({rows});
-  parallel_for(rows, [&](Index row) {
-    scales[row] = quantise_row({matrix.data() + row * columns, static_cast<std::size_t>(columns)},
-                               numbers.data<std::int8_t>() + row * columns);
-  });
-  return Tensor::quantised(numbers, scales);
+DType dtype_for(WeightType type) {
+  switch (type) {
+    case WeightType::bf16:
+      return DType::bfloat16;
+    case WeightType::int8:
+      return DType::int8;
+    case WeightType::q8:
+      return DType::q8;
+    case WeightType::q4:
+      return DType::q4;
+    default:
+      return DType::real;
+  }
 }
 
 }  // namespace
 
 Tensor convert(const Tensor& tensor, WeightType type) {
   if (type == WeightType::keep || tensor.rank() != 2) return tensor;
-  if (type == WeightType::f32) return tensor.as(DType::real);
   if (type == WeightType::f16) return rounded_to_half(tensor.as(DType::real));
-  if (type == WeightType::bf16) return tensor.as(DType::bfloat16);
-  return tensor.dtype() == DType::int8 ? tensor : quantise(tensor.as(DType::real));
+  const DType dtype = dtype_for(type);
+  return tensor.dtype() == dtype ? tensor : packed(tensor.as(DType::real), dtype);
 }
 
 double rounding_error(const Tensor& original, const Tensor& converted) {

@@ -11,18 +11,19 @@ enum class WeightType {
   f32,
   f16,  // in Hugging Face's directories only
   bf16,
-  int8  // in heddle's files only
+  int8,  // in heddle's files only, as what follows
+  q8,
+  q4
 };
 
 }  // namespace heddle::formats
 
 template <>
 struct heddle::Names<heddle::formats::WeightType> {
-  static constexpr std::pair<formats::WeightType, std::string_view> list[] = {{formats::WeightType::keep, "keep"},
-                                                                              {formats::WeightType::f32, "f32"},
-                                                                              {formats::WeightType::f16, "f16"},
-                                                                              {formats::WeightType::bf16, "bf16"},
-                                                                              {formats::WeightType::int8, "int8"}};
+  static constexpr std::pair<formats::WeightType, std::string_view> list[] = {
+      {formats::WeightType::keep, "keep"}, {formats::WeightType::f32, "f32"},   {formats::WeightType::f16, "f16"},
+      {formats::WeightType::bf16, "bf16"}, {formats::WeightType::int8, "int8"}, {formats::WeightType::q8, "q8"},
+      {formats::WeightType::q4, "q4"}};
 };
 
 namespace heddle::formats {
@@ -31,6 +32,8 @@ namespace heddle::formats {
 //   f16: Reals, rounded to nearest, ties to even, as half precision; infinite where they are too large for it.
 //   bf16: rounded to nearest, ties to even; off by at most 2^-8 of each number (but for subnormal ones).
 //   int8: w[i, j] = scale[i] q[i, j] with scale[i] = max_j |w[i, j]| / 127; off by at most scale[i] / 2.
+//   q8, q4: blocks of 32 numbers of 8 or 4 bits (storage_format.hpp); not finite where a scale is too large for half
+//   precision.
 // The numbers must be finite.
 Tensor convert(const Tensor& tensor, WeightType type);
 

@@ -165,7 +165,7 @@ TEST_CASE("damaged model files are refused, or read right") {
   damage_head(path, contents_of_model);
 }
 
-TEST_CASE("damaged model files of bfloat16 and int8 weights are refused, or read right") {
+TEST_CASE("damaged model files of weights in fewer bits are refused, or read right") {
   const FixedTime fixed;
   const TemporaryFolder folder;
   const std::string path = folder.file("model.h5");
@@ -173,6 +173,8 @@ TEST_CASE("damaged model files of bfloat16 and int8 weights are refused, or read
   damage(path, contents_of_model, 300);
   write_sample_model(path, start_provenance("convert"), WeightType::bf16);
   damage(path, contents_of_model, 300);
+  write_sample_model(path, start_provenance("convert"), WeightType::q4);
+  damage(path, contents_of_model, 200);
 }
 
 TEST_CASE("damaged token files are refused, or read right") {

@@ -16,7 +16,7 @@ using namespace heddle::tests;
 
 namespace {
 
-constexpr std::array types{WeightType::f32, WeightType::bf16, WeightType::int8};
+constexpr std::array types{WeightType::f32, WeightType::bf16, WeightType::int8, WeightType::q8, WeightType::q4};
 
 models::DecoderConfig small_config(Index width = 64) {
   return testing::decoder({.layers = 2, .width = width, .heads = 4, .context = 40, .vocab_size = 257});
@@ -90,13 +90,20 @@ TEST_CASE("load model: mapped weights are those written, in their types; weights
     const ModelFile file(folder.file("model.h5"));
     CHECK(file.verify().empty());
     const LoadedModel mapped = load_model(file);
-    const LoadedModel read = load_model_to_train(file);
+    const bool is_trainable = type != WeightType::q4;
+    if (!is_trainable) {
+      CHECK(contains(message_of<DataError>([&] { load_model_to_train(file); }),
+                     "weight as q4, which has too few bits to be trained"));
+    }
+    const LoadedModel read =
+        is_trainable ? load_model_to_train(file) : LoadedModel{load_weights(file), file.tokenizer()};
     for (const Parameter& parameter : model.parameters().all()) {
       CAPTURE(parameter.name);
       const Tensor expected = convert(parameter.value(), type);
       const Tensor found = mapped.model->parameters().find(parameter.name)->value();
       CHECK(found.dtype() == expected.dtype());
       CHECK(found.elements() == expected.elements());
+      if (!is_trainable) continue;
       const Tensor trained = read.model->parameters().find(parameter.name)->value();
       CHECK(trained.dtype() == DType::real);
       CHECK(trained.elements() == expected.elements());
@@ -131,7 +138,7 @@ TEST_CASE("load model: query, key and value lie together and are used where they
         }
       }
       REQUIRE(parts.size() == 3);
-      const Index bytes = width * width * static_cast<Index>(bytes_of(parts[0]->dtype));
+      const Index bytes = width * bytes_of_row(parts[0]->dtype, width);
       CHECK((parts[1]->offset == parts[0]->offset + bytes) == (bytes % 64 == 0));
       CHECK((parts[2]->offset == parts[1]->offset + bytes) == (bytes % 64 == 0));
       const auto mapping = std::make_shared<const MappedFile>(file.file().descriptor());
@@ -159,7 +166,7 @@ TEST_CASE("load model: cached decoding equals recomputation, for every type of w
     const LoadedModel loaded = load_model(ModelFile(folder.file("model.h5")));
     const Tensor whole = logits_of(*loaded.model, ids);
     // What the types lose: 0.2 % a weight, and as much again where products round activations too.
-    CHECK(relative_difference(whole, exact) < (type == WeightType::f32 ? 1e-6 : 0.03));
+    CHECK(relative_difference(whole, exact) < (type == WeightType::f32 ? 1e-6 : type == WeightType::q4 ? 0.3 : 0.03));
     for (const DType cache : {DType::real, DType::bfloat16}) {
       for (const Index prompt : {Index{1}, Index{30}}) {
         CAPTURE(prompt);
@@ -176,7 +183,8 @@ TEST_CASE("load model: models of versions that had other configurations are refu
   const models::Decoder model(small_config(), 1);
   for (const WeightType type : types) {
     write_model(folder.file("model.h5"), model, type);
-    CHECK(ModelFile(folder.file("model.h5")).file().header().format_version == 4);
+    const bool in_blocks = type == WeightType::q8 || type == WeightType::q4;
+    CHECK(ModelFile(folder.file("model.h5")).file().header().format_version == (in_blocks ? 7 : 4));
   }
   for (const Index version : {Index{1}, Index{3}}) {
     OutputFile old(folder.file("old.h5"), FileKind::model);
@@ -257,6 +265,49 @@ TEST_CASE("load model: int8 without its scales, or with others, is refused") {
   });
   CHECK(contains(not_finite, "weight.scales: element 0 is not finite"));
   CHECK_FALSE(ModelFile(path).verify().empty());
+}
+
+TEST_CASE("load model: blocks of another size or format are refused, and scales that are not finite found") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("model.h5"), name = "/weights/decoder/embedding/token/weight";
+  const models::Decoder model(small_config(Index{40}), 1);
+  const auto message = [&](WeightType type, const auto& change) {
+    write_model(path, model, type);
+    change_by_library(path, [&](hid_t file) {
+      const hid_t set = H5Dopen2(file, name.c_str(), H5P_DEFAULT);
+      change(set);
+      H5Dclose(set);
+    });
+    return message_of<Error>([&] { load_model(ModelFile(path)); });
+  };
+  const auto set_columns = [](hid_t set, std::int64_t columns) {
+    const hid_t attribute = H5Aopen(set, "columns", H5P_DEFAULT);
+    H5Awrite(attribute, H5T_NATIVE_INT64, &columns);
+    H5Aclose(attribute);
+  };
+  const std::string refused = "token/weight: is not a contiguous tensor of float32 or bfloat16";
+  for (const WeightType type : {WeightType::q8, WeightType::q4}) {
+    for (const std::int64_t columns : {std::int64_t{32}, std::int64_t{65}, std::int64_t{-1}, INT64_MAX}) {
+      CHECK(contains(message(type, [&](hid_t set) { set_columns(set, columns); }), refused));
+    }
+    CHECK(contains(message(type, [&](hid_t set) { set_columns(set, 50); }), "has shape [257, 50] in the file"));
+    CHECK(contains(message(type, [&](hid_t set) { H5Adelete(set, "format"); }), "has int8 weights without scales"));
+    const auto overwrite = [&](hid_t set) {
+      const Index row = bytes_of_row(type == WeightType::q8 ? DType::q8 : DType::q4, 40);
+      std::vector<std::int8_t> bytes(static_cast<std::size_t>(257 * row));
+      bytes[static_cast<std::size_t>(3 * row + 1)] = 0x7C;  // infinite, in the first block of row 3
+      H5Dwrite(set, H5T_NATIVE_INT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data());
+      const std::string sum = checksum_of(bytes.data(), bytes.size());
+      const hid_t attribute = H5Aopen(set, "xxh128", H5P_DEFAULT), text = H5Aget_type(attribute);
+      const char* const pointer = sum.c_str();
+      H5Awrite(attribute, text, H5Tis_variable_str(text) > 0 ? static_cast<const void*>(&pointer) : pointer);
+      H5Tclose(text);
+      H5Aclose(attribute);
+    };
+    message(type, overwrite);
+    CHECK(contains(join(ModelFile(path).verify()), "token/weight: element 120 is not finite"));
+    CHECK_THROWS_AS(ModelFile(path).weights().require_sound(), NumericError);
+  }
 }
 
 TEST_CASE("load model: weights shortened after opening are not mapped") {

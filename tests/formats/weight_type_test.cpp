@@ -60,7 +60,8 @@ TEST_CASE("int8: numbers are off by at most half a scale, also where these are t
 
 TEST_CASE("conversions: vectors stay, the same type again changes nothing, f32 restores what was kept") {
   const Tensor matrix = random_tensor({20, 30}, 3), vector = random_tensor({30}, 4);
-  for (const WeightType type : {WeightType::keep, WeightType::f32, WeightType::bf16, WeightType::int8}) {
+  for (const WeightType type :
+       {WeightType::keep, WeightType::f32, WeightType::bf16, WeightType::int8, WeightType::q8, WeightType::q4}) {
     CHECK(convert(vector, type).raw() == vector.raw());
     const Tensor once = convert(matrix, type);
     CHECK(convert(once, type).raw() == once.raw());

@@ -75,8 +75,12 @@ TEST_CASE("convert: other weights, the same model") {
     std::string option, type;
     double tolerance;  // of the loss
   };
-  for (const Case& one : std::vector<Case>{
-           {"f32", "float32", 1e-9}, {"bf16", "bfloat16", 0.005}, {"int8", "int8", 0.02}, {"keep", "float32", 1e-9}}) {
+  for (const Case& one : std::vector<Case>{{"f32", "float32", 1e-9},
+                                           {"bf16", "bfloat16", 0.005},
+                                           {"int8", "int8", 0.02},
+                                           {"q8", "q8", 0.02},
+                                           {"q4", "q4", 0.1},
+                                           {"keep", "float32", 1e-9}}) {
     CAPTURE(one.option);
     const Outcome outcome = corpus.must("convert model.h5 --dtype " + one.option + " -o new.h5");
     CHECK(outcome.out.empty());
@@ -95,13 +99,16 @@ TEST_CASE("convert: other weights, the same model") {
     for (const char* part : {"config", "tokenizer", "history", "parameters"}) CHECK(converted[part] == original[part]);
     REQUIRE(converted["weights"].size() == original["weights"].size());
     for (const json& tensor : converted["weights"]) {
-      CHECK(tensor["type"] == (tensor["shape"].size() == 2 ? one.type : "float32"));
+      const bool is_fine = contains(tensor["name"], "embedding") || contains(tensor["name"], "head");
+      const std::string type = one.type == "q4" && is_fine ? "q8" : one.type;
+      CHECK(tensor["type"] == (tensor["shape"].size() == 2 ? type : "float32"));
     }
     CHECK(converted["provenance"].size() == original["provenance"].size() + 1);
     CHECK(converted["provenance"].back()["command_line"] == "convert model.h5 --dtype " + one.option + " -o new.h5");
     CHECK(corpus.loss("new.h5") == doctest::Approx(loss).epsilon(one.tolerance));
     CHECK(corpus.must(continued + "new.h5").out.starts_with("the cat"));
-    if (one.option != "int8") CHECK(corpus.must(continued + "new.h5").out == corpus.must(continued + "model.h5").out);
+    if (one.type == "bfloat16" || one.type == "float32")
+      CHECK(corpus.must(continued + "new.h5").out == corpus.must(continued + "model.h5").out);
     const std::string lines = "printf 'the cat\\na dog sees\\n\\nmy\\n' | generate --max-tokens 20 new.h5 ";
     CHECK(corpus.must(lines + "--batch-size 4").out == corpus.must(lines + "--batch-size 4 --threads 1").out);
   }
@@ -158,11 +165,12 @@ TEST_CASE("convert: files shrink, and back to f32 they hold the rounded weights"
   const Trained corpus;
   CHECK(contains(corpus.must("convert checkpoint.h5 -o small.h5").err, "small.h5: without the training state"));
   corpus.must("convert -q model.h5 --dtype bf16 -o half.h5");
-  corpus.must("convert -q model.h5 --dtype int8 -o quarter.h5");
+  corpus.must("convert -q model.h5 --dtype int8 -o quarter.h5 && convert -q model.h5 --dtype q4 -o eighth.h5");
   const auto size = [&](const char* name) { return std::filesystem::file_size(corpus.path(name)); };
   CHECK(size("small.h5") < size("checkpoint.h5") / 2);
   CHECK(size("half.h5") < size("small.h5"));
   CHECK(size("quarter.h5") < size("half.h5"));
+  CHECK(size("eighth.h5") < size("quarter.h5"));
   CHECK(corpus.weights("small.h5") == corpus.weights("model.h5"));
   for (const char* name : {"half.h5", "quarter.h5"}) {
     corpus.must("convert -q " + std::string(name) + " --dtype f32 -o back.h5");
@@ -263,6 +271,7 @@ TEST_CASE("convert: directories that cannot be written or read leave nothing beh
                             {"convert model.h5 -o full", "full: exists and is not an empty directory", 1},
                             {"convert model.h5 -o nowhere/x/", "nowhere/x/: cannot create it: No such file", 1},
                             {"convert model.h5 --dtype int8 -o x/", "--dtype int8 is for model files", 2},
+                            {"convert model.h5 --dtype q4 -o x/", "--dtype q4 is for model files", 2},
                             {"convert hf --dtype f16 -o x.h5", "--dtype f16 is for directories", 2},
                             {"convert hf -o hf", "hf: refusing to overwrite the input hf", 2},
                             {"convert window.h5 -o x/", "gpt2 has no window = 8", 1}}) {
@@ -307,8 +316,9 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       {"convert infinite.h5 --dtype int8 -o x.h5", "/weights/decoder/1/attention/key/weight: element 3 is not finite",
        3},
       {"convert model.h5 --dtype bf16 -o nowhere/x.h5", "nowhere", 1},
-      {"convert model.h5 --dtype f16 -o x.h5", "--dtype f16 is for directories; model files hold f32, bf16 or int8", 2},
-      {"convert model.h5 --dtype f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8", 2},
+      {"convert model.h5 --dtype f16 -o x.h5",
+       "--dtype f16 is for directories; model files hold f32, bf16, int8, q8 or q4", 2},
+      {"convert model.h5 --dtype f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8, q8, q4", 2},
       {"convert model.h5 --dtype bf16", "-o FILE is missing", 2},
       {"convert model.h5 --dtype bf16 -o -", "cannot go to standard output", 2},
       {"convert model.h5 --dtype bf16 -o model.h5", "model.h5: refusing to overwrite the input model.h5", 2},

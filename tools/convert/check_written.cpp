@@ -91,7 +91,10 @@ double logit_tolerance(formats::WeightType type) {
     case formats::WeightType::bf16:
       return 0.05;
     case formats::WeightType::int8:
+    case formats::WeightType::q8:
       return 0.25;
+    case formats::WeightType::q4:
+      return 1;
     default:
       return 1e-5;
   }

@@ -62,11 +62,10 @@ struct ConvertOptions {
 const cli::About about{
     .name = "convert",
     .summary = "Converts models and tokenizers between formats, makes files of graphs, and splits labelled data.",
-    .synopsis = {"MODEL --dtype f32|bf16|int8 -o FILE", "DIR [--dtype f32|bf16|int8] -o FILE",
-                 "MODEL [--dtype f32|f16|bf16] -o DIR/", "MODEL MODEL... --average -o FILE",
-                 "ADAPTER --merge [--base MODEL] -o FILE", "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json",
-                 "TOKENIZER|TU -o FILE", "--nodes TABLE --edges TABLE -o FILE",
-                 "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
+    .synopsis = {"MODEL|DIR [--dtype f32|bf16|int8|q8|q4] -o FILE", "MODEL [--dtype f32|f16|bf16] -o DIR/",
+                 "MODEL MODEL... --average -o FILE", "ADAPTER --merge [--base MODEL] -o FILE",
+                 "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER|TU -o FILE",
+                 "--nodes TABLE --edges TABLE -o FILE", "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
                  "LABELLED|GRAPHS --split TRAIN,VALID,TEST -o DIR/"},
     .operands = {
         {"MODEL",
@@ -93,9 +92,10 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
   }
   const bool directory = names_directory(options.output);
   check<UsageError>(directory || options.dtype != WeightType::f16, "--dtype f16 is for directories; model files ",
-                    "hold f32, bf16 or int8");
-  check<UsageError>(!directory || options.dtype != WeightType::int8, "--dtype int8 is for model files; directories ",
-                    "hold f32, f16 or bf16");
+                    "hold f32, bf16, int8, q8 or q4");
+  const bool is_plain_dtype = options.dtype < WeightType::int8;
+  check<UsageError>(!directory || is_plain_dtype, "--dtype ", to_text(options.dtype),
+                    " is for model files; directories hold f32, f16 or bf16");
 }
 
 void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {

@@ -9,6 +9,7 @@
 #include "formats/files/atomic_directory.hpp"
 #include "formats/heddle/model_file.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
+#include "libcore/nn/parts.hpp"
 #include "tools/convert/check_written.hpp"
 #include "tools/convert/model_source.hpp"
 
@@ -23,6 +24,16 @@ bool is_directory(const std::string& path) {
   return std::filesystem::is_directory(path, ignored);
 }
 
+// Embeddings and what predicts tokens or answers, often the same table, keep 8 bits where other matrices have 4.
+WeightType type_of(const std::string& name, WeightType type) {
+  namespace parts = nn::parts;
+  if (type != WeightType::q4) return type;
+  const std::string_view part = parts::of_parameter(name);
+  const std::initializer_list<std::string_view> fine = {parts::token_embeddings, parts::positions, parts::segments,
+                                                        parts::readout, parts::output};
+  return name.starts_with("task/") || std::ranges::find(fine, part) != fine.end() ? WeightType::q8 : type;
+}
+
 struct Converted {
   std::vector<formats::NamedTensor> weights;
   double largest_error = 0;  // of rounding, relative to the tensor
@@ -32,7 +43,7 @@ struct Converted {
 Converted convert_weights(const std::vector<formats::NamedTensor>& weights, WeightType type) {
   Converted result;
   for (const auto& [name, tensor] : weights) {
-    result.weights.push_back({name, formats::convert(tensor, type)});
+    result.weights.push_back({name, formats::convert(tensor, type_of(name, type))});
     const double error = formats::rounding_error(tensor, result.weights.back().value);
     check<DataError>(std::isfinite(error), name, ": has weights too large for ", to_text(type));
     if (error <= result.largest_error) continue;
@@ -56,11 +67,11 @@ std::string describe(const Converted& converted) {
   return fmt::format("largest rounding error {:.3g} % in {}", 100 * converted.largest_error, converted.where);
 }
 
-// The type of the written weights: directories cannot hold int8.
+// The type of the written weights: directories hold plain numbers only.
 WeightType type_for(const ModelConversion& conversion, const formats::ModelParts& parts) {
-  const bool is_int8 = std::ranges::any_of(
-      parts.weights, [](const formats::NamedTensor& tensor) { return tensor.value.dtype() == DType::int8; });
-  const bool expand = is_int8 && conversion.weights == WeightType::keep && names_directory(conversion.output);
+  const bool has_others = std::ranges::any_of(
+      parts.weights, [](const formats::NamedTensor& tensor) { return !is_plain(tensor.value.dtype()); });
+  const bool expand = has_others && conversion.weights == WeightType::keep && names_directory(conversion.output);
   return expand ? WeightType::f32 : conversion.weights;
 }
 

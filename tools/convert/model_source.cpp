@@ -88,7 +88,8 @@ Tensor mean_of(const std::vector<ModelSource>& sources, std::size_t tensor) {
   std::vector<double> sums(static_cast<std::size_t>(shape.size()), 0.0);
   for (const ModelSource& source : sources) {
     const formats::NamedTensor& weights = source.parts.weights[tensor];
-    check<DataError>(weights.value.dtype() != DType::int8, source.files.front(), ": holds int8 weights (", weights.name,
+    check<DataError>(is_plain(weights.value.dtype()), source.files.front(), ": holds ", name_of(weights.value.dtype()),
+                     " weights (", weights.name,
                      "), which are too coarse to average; use the model it was converted from");
     const std::vector<Real> values = weights.value.elements();
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(values[i]);
