@@ -35,11 +35,11 @@ DType dtype_for(WeightType type) {
 
 }  // namespace
 
-Tensor convert(const Tensor& tensor, WeightType type) {
+Tensor convert(const Tensor& tensor, WeightType type, std::span<const Real> importance) {
   if (type == WeightType::keep || tensor.rank() != 2) return tensor;
   if (type == WeightType::f16) return rounded_to_half(tensor.as(DType::real));
   const DType dtype = dtype_for(type);
-  return tensor.dtype() == dtype ? tensor : packed(tensor.as(DType::real), dtype);
+  return tensor.dtype() == dtype ? tensor : packed(tensor.as(DType::real), dtype, importance);
 }
 
 double rounding_error(const Tensor& original, const Tensor& converted) {

@@ -1,6 +1,8 @@
 // The dtype of stored matrices. Vectors (norms, biases) are always float32: they are small and sensitive to rounding.
 #pragma once
 
+#include <span>
+
 #include "libcore/base/visit.hpp"
 #include "libcore/tensor/tensor.hpp"
 
@@ -35,7 +37,8 @@ namespace heddle::formats {
 //   q8, q4: blocks of 32 numbers of 8 or 4 bits (storage_format.hpp); not finite where a scale is too large for half
 //   precision.
 // The numbers must be finite.
-Tensor convert(const Tensor& tensor, WeightType type);
+// importance: of the columns, or none, where a q4 matrix is to be rounded as storage_format.hpp says.
+Tensor convert(const Tensor& tensor, WeightType type, std::span<const Real> importance = {});
 
 // |converted - original| / |original|, in the norm over all elements; 0 when both are zero.
 double rounding_error(const Tensor& original, const Tensor& converted);

@@ -3,6 +3,7 @@
 // which formats there are.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "libcore/tensor/few_rows.hpp"
@@ -19,7 +20,9 @@ struct StorageFormat {
   //   q8: of each block, d = max |x| / 127, number = x (1 / d) to nearest, ties away from zero; stored is d in half
   //   precision.
   //   q4: m the first x of the largest |x|, d = m / -8, bits = min(15, the whole part of x (1 / d) + 8.5).
-  Real (*pack)(const Real* x, Index count, void* row);
+  // With the importance of each column, where it is not null, q4 takes the d, of several near that one and of their
+  // opposites, and the bits that give the least sum of importance times squared error, d being the best for its bits.
+  Real (*pack)(const Real* x, const Real* importance, Index count, void* row);
   // Elements [first, first + count) of a row.
   void (*unpack)(const void* row, Real scale, Index first, Index count, Real* to);
   // The first element that is not finite, of a block whose scale is not; -1 where there is none.
@@ -31,8 +34,8 @@ const StorageFormat& storage_format(DType dtype);
 // What multiplies blocks: "AVX-512 VNNI", "AVX2" or "plain loops".
 std::string_view integer_unit();
 
-// The matrix [rows, columns] of Reals, finite ones, in a format.
-Tensor packed(const Tensor& matrix, DType dtype);
+// The matrix [rows, columns] of Reals, finite ones, in a format; importance: [columns], or none.
+Tensor packed(const Tensor& matrix, DType dtype, std::span<const Real> importance = {});
 
 // Row `row` of a contiguous tensor whose rows are of any format, as Reals.
 void unpack_row(const Tensor& matrix, Index row, Real* to);

@@ -5,6 +5,7 @@
 
 #include "libcore/models/model.hpp"
 #include "libcore/text/tokenizer.hpp"
+#include "tools/convert/rounding.hpp"
 
 namespace heddle {
 
@@ -57,17 +58,7 @@ Variable predicted(const models::Model& model, const Probe& probe, const std::st
 
 // With weights as float32, whatever their stored dtype.
 Tensor logits_of(const formats::ModelParts& parts, const Probe& probe, const std::string& where) {
-  const Values values = values_of(parts.weights);
-  const auto model = models::make_model(
-      parts.config, ParameterSource::given([&](const Declaration& declaration) {
-        const Tensor whole(declaration.stacked_shape());
-        const Index rows = declaration.shape[0];
-        for (std::size_t i = 0; i < declaration.names.size(); ++i) {
-          whole.narrowed(0, static_cast<Index>(i) * rows, rows).assign(values.at(declaration.names[i]));
-        }
-        return whole;
-      }));
-  return predicted(*model, probe, where).value();
+  return predicted(*model_with(parts.config, parts.weights), probe, where).value();
 }
 
 void check_weights(const std::vector<formats::NamedTensor>& stored, const std::vector<formats::NamedTensor>& written,

@@ -288,7 +288,7 @@ void check_graph_usage(const std::vector<std::string>& inputs, const std::string
   check<UsageError>(!has_tables || inputs.empty(), "--nodes and --edges name the tables; there is nothing to read in ",
                     inputs.empty() ? "" : inputs.front());
   check<UsageError>(has_tables || inputs.size() == 1, "one folder, table or file of graphs at a time");
-  refuse({"average", "merge", "base", "dtype"}, arguments, ": is for models");
+  refuse({"average", "merge", "base", "dtype", "calibrate", "loss_on"}, arguments, ": is for models");
   refuse({"format", "text_column", "header"}, arguments, ": is for labelled texts");
   if (options.smiles.empty()) refuse({"bad_records"}, arguments, ": is for tables of molecules and labelled texts");
   if (options.smiles.empty() && !has_tables) refuse({"label_column"}, arguments, ": is for tables");

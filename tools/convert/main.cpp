@@ -25,7 +25,7 @@ using formats::WeightType;
 namespace {
 
 struct ConvertOptions {
-  std::string output, base;
+  std::string output, base, calibrate, loss_on;
   bool average = false, merge = false;
   WeightType dtype = WeightType::keep;
   GraphOptions graphs;
@@ -54,6 +54,14 @@ struct ConvertOptions {
     visitor(
         Field("dtype", "data type of the stored matrices; keep does not change them").formerly("weights").essential(),
         self.dtype);
+    visitor(Field("calibrate", "token file whose inputs of matrices say which of their weights matter; for --dtype q4")
+                .not_empty()
+                .takes("TOKENS"),
+            self.calibrate);
+    visitor(Field("loss_on", "token file on which the loss before and after the conversion is reported")
+                .not_empty()
+                .takes("TOKENS"),
+            self.loss_on);
     visitor(Field("graphs_and_molecules", "Graphs and molecules"), self.graphs);
     SplitOptions::visit(self.split, visitor);
   }
@@ -86,9 +94,11 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
                                       "one model of several");
   check<UsageError>(!options.average || !(options.merge || makes_json(options)),
                     "--average makes a model of models, without --merge, and no .json");
+  check<UsageError>(options.calibrate.empty() || options.dtype == WeightType::q4, "--calibrate is for --dtype q4");
   if (arguments.given("split")) {
     check<UsageError>(inputs.size() == 1, "--split takes one labelled file");
-    return refuse({"average", "merge", "base", "dtype"}, arguments, ": is for models; --split is for labelled files");
+    return refuse({"average", "merge", "base", "dtype", "loss_on"}, arguments,
+                  ": is for models; --split is for labelled files");
   }
   const bool directory = names_directory(options.output);
   check<UsageError>(directory || options.dtype != WeightType::f16, "--dtype f16 is for directories; model files ",
@@ -99,6 +109,7 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
 }
 
 void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
+  refuse({"loss_on"}, arguments, ": is for models without adapters");
   check<UsageError>(options.dtype == WeightType::keep, "--merge makes a model file; give it to convert --dtype");
   const formats::ModelFile adapter(input, formats::FileKind::adapter);
   const formats::LoadedTask loaded = formats::load_to_merge(input, options.base);
@@ -125,6 +136,7 @@ bool is_adapter(const std::string& input) {
 }
 
 void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {
+  refuse({"loss_on"}, arguments, ": is for models");
   check<UsageError>(!arguments.given("dtype"), "--dtype is for models, and makes model files only");
   const text::Tokenizer tokenizer = cli::load_tokenizer(input, arguments);
   if (makes_json(options)) {
@@ -143,9 +155,9 @@ void check_output(const ConvertOptions& options, const std::vector<std::string>&
   check<UsageError>(!options.output.empty(), "-o FILE is missing: the file to write");
   check<UsageError>(options.output != "-", "the result cannot go to standard output; name a file with -o");
   check<UsageError>(!inputs.empty() || !options.graphs.nodes.empty(), "MODEL is missing: what to convert");
-  cli::protect_inputs(
-      {options.base, options.graphs.nodes, options.graphs.edges, options.graphs.graphs, options.graphs.pairs},
-      {options.output}, arguments);
+  cli::protect_inputs({options.base, options.graphs.nodes, options.graphs.edges, options.graphs.graphs,
+                       options.graphs.pairs, options.calibrate, options.loss_on},
+                      {options.output}, arguments);
 }
 
 void convert(cli::Arguments& arguments) {
@@ -162,7 +174,8 @@ void convert(cli::Arguments& arguments) {
   }
   refuse({"format", "text_column", "label_column", "header", "bad_records"}, arguments, ": is for --split");
   if (!options.average && formats::is_peft_directory(input)) {
-    refuse({"merge", "dtype"}, arguments, ": is for heddle's files; convert the adapter of PEFT's to one first");
+    refuse({"merge", "dtype", "loss_on"}, arguments,
+           ": is for heddle's files; convert the adapter of PEFT's to one first");
     cli::report_unused_fields(input, arguments);
     return convert_peft(input, options.base, options.output, arguments);
   }
@@ -174,7 +187,8 @@ void convert(cli::Arguments& arguments) {
     check<UsageError>(!is_adapter(each), each, ": is an adapter; merge it with its base by --merge");
   }
   for (const std::string& each : inputs) cli::report_unused_fields(each, arguments);
-  const ModelConversion conversion{inputs, options.output, options.dtype, arguments.command_line()};
+  const ModelConversion conversion{
+      inputs, options.output, options.dtype, arguments.command_line(), options.calibrate, options.loss_on};
   for (const std::string& line : convert_model(conversion)) arguments.say(line);
 }
 

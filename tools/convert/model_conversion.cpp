@@ -12,6 +12,7 @@
 #include "libcore/nn/parts.hpp"
 #include "tools/convert/check_written.hpp"
 #include "tools/convert/model_source.hpp"
+#include "tools/convert/rounding.hpp"
 
 namespace heddle {
 
@@ -34,16 +35,22 @@ WeightType type_of(const std::string& name, WeightType type) {
   return name.starts_with("task/") || std::ranges::find(fine, part) != fine.end() ? WeightType::q8 : type;
 }
 
+std::span<const Real> found_in(const Importance& importance, const std::string& name) {
+  const auto found = importance.find(name);
+  return found == importance.end() ? std::span<const Real>() : std::span<const Real>(found->second);
+}
+
 struct Converted {
   std::vector<formats::NamedTensor> weights;
   double largest_error = 0;  // of rounding, relative to the tensor
   std::string where;         // its tensor
 };
 
-Converted convert_weights(const std::vector<formats::NamedTensor>& weights, WeightType type) {
+Converted convert_weights(const std::vector<formats::NamedTensor>& weights, WeightType type,
+                          const Importance& importance) {
   Converted result;
   for (const auto& [name, tensor] : weights) {
-    result.weights.push_back({name, formats::convert(tensor, type_of(name, type))});
+    result.weights.push_back({name, formats::convert(tensor, type_of(name, type), found_in(importance, name))});
     const double error = formats::rounding_error(tensor, result.weights.back().value);
     check<DataError>(std::isfinite(error), name, ": has weights too large for ", to_text(type));
     if (error <= result.largest_error) continue;
@@ -65,6 +72,14 @@ Index bytes_of(const std::vector<formats::NamedTensor>& weights, WeightType type
 std::string describe(const Converted& converted) {
   if (converted.where.empty()) return "nothing was rounded";
   return fmt::format("largest rounding error {:.3g} % in {}", 100 * converted.largest_error, converted.where);
+}
+
+// What the text says of the loss before and after.
+std::string describe(const LossChange& change, const std::string& text) {
+  return fmt::format(
+      "{}: {:.5g} nats per token became {:.5g} ({:+.2f} %), and {:.2f} % of the most probable tokens changed", text,
+      change.before, change.after, 100 * (change.after / change.before - 1),
+      100 * static_cast<double>(change.changed) / static_cast<double>(change.tokens));
 }
 
 // The type of the written weights: directories hold plain numbers only.
@@ -118,6 +133,7 @@ std::string write_file(const Job& job, const std::string& path, const formats::P
 formats::Provenance provenance_of(const ModelSource& source, const ModelConversion& conversion) {
   formats::Provenance provenance = formats::start_provenance(conversion.command_line);
   for (const std::string& file : source.files) formats::add_input(provenance, "model", file);
+  if (!conversion.calibrate.empty()) formats::add_input(provenance, "calibration", conversion.calibrate);
   if (is_directory(conversion.inputs.front())) formats::add_tokenizer_input(provenance, conversion.inputs.front());
   return provenance;
 }
@@ -129,18 +145,23 @@ bool names_directory(const std::string& path) {
 }
 
 std::vector<std::string> convert_model(const ModelConversion& conversion) {
-  const auto& [inputs, output, weights, command_line] = conversion;
+  const auto& [inputs, output, weights, command_line, calibrate, loss_on] = conversion;
   const ModelSource source = inputs.size() > 1 ? average_models(inputs) : read_model_source(inputs.front());
   if (source.task && names_directory(output)) {
     throw DataError(concatenate(inputs.front(), ": was fine-tuned for the task ", to_text(source.task->task),
                                 ", whose head cannot be stored in a directory; name a model file with -o"));
   }
   const WeightType type = type_for(conversion, source.parts);
-  const Converted converted = convert_weights(source.parts.weights, type);
+  Importance importance;
+  if (!calibrate.empty()) importance = importance_of(source.parts, {calibrate, inputs.front()});
+  const Converted converted = convert_weights(source.parts.weights, type, importance);
+  std::vector<std::string> lines;
+  if (!loss_on.empty()) {
+    lines.push_back(describe(loss_change(source.parts, converted.weights, {loss_on, inputs.front()}), loss_on));
+  }
   const Job job{source, converted, type, is_directory(inputs.front())};
   const std::string report = names_directory(output) ? write_directory(job, output)
                                                      : write_file(job, output, provenance_of(source, conversion));
-  std::vector<std::string> lines;
   if (source.has_training) {
     lines.push_back(output + ": without the training state; training can be resumed only from " + inputs.front());
   }

@@ -13,6 +13,7 @@ struct ModelConversion {
   std::string output;               // a directory is written where it names one
   formats::WeightType weights;
   std::string command_line;
+  std::string calibrate, loss_on;  // files of tokens, or ""
 };
 
 // Whether a path is a directory, or says so with a slash at its end.
