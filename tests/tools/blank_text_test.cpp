@@ -44,3 +44,25 @@ TEST_CASE("blank text: pieces of wordpiece begin words, also at the beginning of
   CHECK(filled("c[MASK]c", 2) == "cbc");
   CHECK(filled("c [MASK] c", 0) == "c [UNK] c");
 }
+
+TEST_CASE("blank text: what stands for words takes the space before it, a sentinel only where pieces have spaces") {
+  using Kind = text::TokenizerKind;
+  using Of = BlankMark::Of;
+  for (const Kind kind : {Kind::character, Kind::word}) {
+    text::TokenizerModel model;
+    model.kind = kind;
+    model.pieces = {"<unk>", "<x>", "\\s", "a", kind == Kind::word ? "\\sb" : "b"};
+    model.special_tokens = {0, 1};
+    model.unknown = 0;
+    const text::Tokenizer tokenizer(model);
+    const std::vector<TokenId> word = kind == Kind::word ? std::vector<TokenId>{4} : std::vector<TokenId>{2, 4};
+    const auto filled = [&](const char* text, Of of, const std::vector<TokenId>& content) {
+      return BlankText(tokenizer, text, {{1, of}}).filled({content});
+    };
+    CHECK(filled("a <x> a", Of::words, word) == "a b a");
+    CHECK(filled("<x> a", Of::words, word) == "b a");
+    CHECK(filled("a<x> a", Of::words, {3}) == "aa a");
+    if (kind == Kind::character) CHECK(filled("a <x> a", Of::tokens, {4}) == "a b a");
+    if (kind == Kind::word) CHECK(filled("a <x> a", Of::tokens, {4}) == "a b a");
+  }
+}

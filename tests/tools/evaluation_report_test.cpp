@@ -193,6 +193,27 @@ TEST_CASE("judge: numbers, of whose squared errors the lower are better") {
   CHECK_THROWS_AS(judge(few, task, {}, nine, {}), NumericError);
 }
 
+TEST_CASE("judge: several labels of graphs are ranked each by itself, but for those that have one class alone") {
+  TaskData data;
+  data.file = "g.h5";
+  data.graphs = std::make_shared<const data::GraphsInMemory>(data::GraphSchema(), data::GraphTargets(),
+                                                             std::vector<data::GraphRecord>(), "g");
+  data.columns = {"x", "y", "z"};
+  TaskGuesses guesses;
+  const Strings of_x{"a", "b", "a", "b"};
+  const std::vector<double> scores{0.4, 0.3, 0.2, 0.9};
+  for (std::size_t g = 0; g < of_x.size(); ++g) {
+    const auto line = static_cast<Index>(g) + 1;
+    data.sentences.push_back({{"x", "y", "z"}, {of_x[g], "b", "a"}, {line, line, line}, {0, 1, 2}});
+    const auto guess = [](double p) { return p < 0.5 ? Guess{0, 1 - p} : Guess{1, p}; };
+    guesses.tags.push_back({guess(scores[g]), guess(0.7), guess(0.1 * static_cast<double>(g))});
+  }
+  const models::TaskConfig task{.task = Task::label, .of_graphs = true, .columns = data.columns};
+  const Judgement judged = judge(data, task, data::LabelSet({"a", "b"}), guesses, {.intervals = false});
+  REQUIRE(judged.metrics.front().name == "roc_auc");
+  CHECK(judged.metrics.front().value == 0.75);
+}
+
 TEST_CASE("judge: entities of each type, and tags where they mark none") {
   TaskData data;
   data.sentences = {{{"u", "v", "w"}, {"B-A", "I-A", "O"}, {1, 2, 3}}, {{"x"}, {"B-B"}, {5}}};
@@ -247,6 +268,13 @@ TEST_CASE("judge: answers, and the threshold under which there is none") {
   CHECK(best["threshold"].get<double>() >= -2);
   CHECK(best["threshold"].get<double>() < 3);
   CHECK(best["token_f1"] == 1);
+  // What is printed of it, with four digits, still answers the last question that is to be answered.
+  for (const double last : {-2.00001, -1.23456, 0.12341, 2.98761}) {
+    guesses.spans[0][0].null_score = last;
+    const auto printed = judged(5).json["best_null_threshold"];
+    CHECK(printed["threshold"].get<double>() >= last);
+    CHECK(printed["token_f1"] == 1);
+  }
 }
 
 TEST_CASE("baseline: the most frequent class, the mean, and each word's most frequent tag") {
@@ -264,6 +292,10 @@ TEST_CASE("baseline: the most frequent class, the mean, and each word's most fre
   models::TaskConfig numbers{.task = Task::regress};
   learn_baseline(numbers, texts_of({"1", "2"}), {});
   CHECK(numbers.label_counts.empty());
+
+  models::TaskConfig tie;
+  learn_baseline(tie, texts_of({"b", "a", "b", "a"}), labels);
+  CHECK(baseline_of(texts_of({"a"}), tie, labels)->what == "always 'a'");
 
   TaskData words;
   words.file = "f.conll";

@@ -57,4 +57,27 @@ TEST_CASE(
   CHECK(apart.sentences[0].tags == Words{"k2", "k1", "k3"});
 }
 
+TEST_CASE("graphs as examples: several labels are learned at once where one of them has all classes of the others") {
+  const testing::TemporaryFolder folder;
+  const auto task_with = [&](const std::vector<Words>& classes) {
+    const std::string path = folder / "t.h5";
+    data::GraphTargets targets{data::GraphLevel::graph, {}};
+    for (const Words& names : classes) targets.columns.push_back({concatenate("c", targets.columns.size()), names});
+    formats::GraphsFileWriter writer(path, {}, targets);
+    data::GraphRecord record;
+    record.graph.nodes = 1;
+    record.graph.rows = {0, 0};
+    record.targets.assign(classes.size(), 0);
+    writer.append(record);
+    writer.commit(formats::start_provenance("a test"));
+    return task_of_graphs(path, "");
+  };
+  CHECK(task_with({{"a", "b"}, {"a", "b"}}) == models::Task::label);
+  CHECK(task_with({{"a", "b"}, {"a", "b", "c"}, {"c"}}) == models::Task::label);
+  for (const std::vector<Words>& classes :
+       std::vector<std::vector<Words>>{{{"a", "b"}, {"c", "d"}}, {{"a", "b"}, {"b", "c"}}, {{"a", "b"}, {}}}) {
+    CHECK_THROWS_AS(task_with(classes), UsageError);
+  }
+}
+
 }  // namespace graph_data_tests

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "libcore/base/random.hpp"
+
 using namespace heddle;
 
 namespace {
@@ -71,6 +73,37 @@ TEST_CASE("pool: the weights of classes are the optimum, with a model that only 
       if (other[m] != weights[m]) CHECK(objective(models, gold, other) < best);
     }
   }
+}
+
+TEST_CASE("pool: the weights of random models are optima, those of 0 where more of the model is worse") {
+  Index zeros = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const RandomStream random(seed, 1);
+    std::uint64_t at = 0;
+    std::vector<ClassPredictions> models(4);
+    std::vector<Index> gold;
+    for (int n = 0; n < 12; ++n) {
+      gold.push_back(static_cast<Index>(random.below(at++, 2)));
+      for (std::size_t m = 0; m < models.size(); ++m) {
+        const double sure = std::pow(random.uniform(at++), m == 0 ? 6 : 0.5), p = 0.02 + 0.96 * sure;
+        models[m].push_back(m < 2 ? std::vector{p, 1 - p} : std::vector{1 - p, p});
+      }
+    }
+    const std::vector<double> weights = pool_weights(models, gold);
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      std::vector<double> more = weights, less = weights;
+      constexpr double step = 1e-5;
+      more[m] += step;
+      less[m] -= weights[m] > step ? step : 0;
+      const double change = (objective(models, gold, more) - objective(models, gold, less)) / (more[m] - less[m]);
+      CAPTURE(seed);
+      CAPTURE(m);
+      CHECK(change < 1e-2);
+      if (weights[m] > step) CHECK(change > -1e-2);
+      zeros += weights[m] == 0 ? 1 : 0;
+    }
+  }
+  CHECK(zeros > 0);
 }
 
 TEST_CASE("pool: two copies of a model have like weights, and without examples all have 1/M") {

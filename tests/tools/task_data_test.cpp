@@ -78,6 +78,19 @@ TEST_CASE("examples: what describes them all belongs to each part of them") {
   CHECK(part.side == data.side);
 }
 
+TEST_CASE("folds: with as many texts of each class as folds each fold has every class") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const TaskData data = [] {
+      TaskData texts = texts_named("f", 6);
+      for (std::size_t i = 0; i < 6; ++i) texts.texts[i].label = i < 3 ? "a" : "b";
+      return texts;
+    }();
+    for (Index fold = 1; fold <= 3; ++fold) {
+      CHECK(labels_in(part_of(data, {3, fold, seed}, Side::inside), Task::classify).size() == 2);
+    }
+  }
+}
+
 TEST_CASE("held out: of several files of any sizes the same texts as of all in one") {
   for (const std::vector<Index>& sizes : std::vector<std::vector<Index>>{{40, 7, 23}, {3, 60, 3}, {30, 1, 1, 30}}) {
     std::vector<TaskData> files;

@@ -7,6 +7,7 @@
 #include "libcore/base/fields_in_messages.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/random.hpp"
+#include "libcore/base/settings.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/base/values.hpp"
 #include "libcore/base/visit.hpp"
@@ -260,4 +261,31 @@ TEST_CASE("base64: RFC 4648's examples, any bytes there and back") {
   for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);
   CHECK(from_base64(to_base64(every)) == every);
   CHECK_FALSE(from_base64("Zm9v!").has_value());
+}
+
+TEST_CASE("settings: what is as by default is left out of the text, whatever kind it is, and the rest is read again") {
+  const auto read = [](Settings& settings) {
+    const double number = settings.number("number", 0.5);
+    const Index index = settings.index("index", 3, 0, 9);
+    const bool flag = settings.flag("flag", true);
+    const std::string word = settings.word("word", "usual", {"usual", "other", "a,b"});
+    settings.refuse_others();
+    return std::tuple(number, index, flag, word);
+  };
+  const auto shortest = [&](const std::string& text) {
+    Settings settings(text);
+    const auto values = read(settings);
+    const std::string result = settings.without_fallbacks();
+    Settings again(result);
+    CHECK(read(again) == values);
+    return result;
+  };
+  CHECK(shortest("name") == "name");
+  CHECK(shortest("name:number=0.5,index=3,flag=1,word=usual") == "name");
+  CHECK(shortest("name:number=0.25,index=3,flag=0,word=usual") == "name:flag=0,number=0.25");
+  CHECK(shortest("name:number=0.50,index=4,word=other") == "name:index=4,word=other");
+  for (const std::string word : {"usual", "other", "a,b"}) {
+    CHECK(shortest("name:word=" + escape_element(word)) ==
+          (word == "usual" ? "name" : "name:word=" + escape_element(word)));
+  }
 }

@@ -126,7 +126,7 @@ using namespace kind_test;
 
 namespace {
 
-using Settings = std::vector<std::pair<std::string, std::string>>;
+using KindSettings = std::vector<std::pair<std::string, std::string>>;
 
 // What a file is to a kind: the values of fields by name, as text.
 struct Stored {
@@ -159,7 +159,7 @@ TEST_CASE("kind text: a name, settings in their order, commas behind a backslash
   const KindText parts = KindText::parse("rnn:cell=lstm,attention=linear:a=1\\,b=x=2,empty=,path=a\\b");
   CHECK(parts.name == "rnn");
   CHECK(parts.settings ==
-        Settings{{"cell", "lstm"}, {"attention", "linear:a=1,b=x=2"}, {"empty", ""}, {"path", "a\\b"}});
+        KindSettings{{"cell", "lstm"}, {"attention", "linear:a=1,b=x=2"}, {"empty", ""}, {"path", "a\\b"}});
 }
 
 TEST_CASE("kind text: what is no setting is refused with the way to write one, and so is a key that is given twice") {

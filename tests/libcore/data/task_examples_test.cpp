@@ -65,6 +65,23 @@ TEST_CASE("task examples: of several answers the first that a window has whole i
   CHECK(answers_in(windows) == Places{{6, 7}, {7, 8}});
 }
 
+TEST_CASE("task examples: texts and pairs are counted as long where a token of theirs is in no part") {
+  const text::Tokenizer tokenizer = letters();
+  const auto count_of = [&](const std::string& first, const std::optional<std::string>& second, Overlong how) {
+    OverlongTexts overlong{how};
+    const LabelledText text{.text = first, .second_text = second, .label = "X", .line = 1};
+    text_examples(std::vector<LabelledText>{text}, "file", tokenizer, Framing(tokenizer, 8, true), overlong);
+    return overlong.count;
+  };
+  for (const Overlong how : {Overlong::truncate, Overlong::split}) {
+    CHECK(count_of("abcdef", std::nullopt, how) == 0);
+    CHECK(count_of("abcdefg", std::nullopt, how) == 1);
+    CHECK(count_of("ab", "cde", how) == 0);
+    CHECK(count_of("abcd", "e", how) == 0);
+    CHECK(count_of("ab", "cdef", how) == 1);
+  }
+}
+
 TEST_CASE("task examples: words of a sentence that is split are tagged wherever their first token is") {
   const text::Tokenizer tokenizer = letters();
   // Without spaces between them: the tokenizer has none, and [UNK] stands for each.

@@ -9,6 +9,7 @@
 #include "libcore/models/architecture.hpp"
 #include "libcore/models/model_checks.hpp"
 #include "libcore/models/small_config.hpp"
+#include "libcore/ops/gather.hpp"
 #include "support/tensors.hpp"
 
 using namespace heddle;
@@ -224,7 +225,8 @@ TEST_CASE("masked nodes: an evaluation sums the losses of masked nodes, and coun
   CHECK(all.nodes == nodes);
   CHECK(all.right == right);
   CHECK(all.nats == doctest::Approx(nats).epsilon(1e-9));
-  CHECK(evaluate(role_of(*model), masked, 7, 1).nodes == 2);  // 6 nodes, and 8
+  CHECK(evaluate(role_of(*model), masked, 6, 1).nodes == 1);  // 6 nodes
+  CHECK(evaluate(role_of(*model), masked, 7, 1).nodes == 2);  // and 8
 }
 
 TEST_CASE("masked nodes: graphs are the one kind of data, masked the one objective; both are found by the model") {
@@ -277,6 +279,34 @@ TEST_CASE("masked nodes: a step has the graphs, nodes and masked nodes of its sa
   CHECK(metrics[0].name == "loss");
   CHECK(metrics[0].value == doctest::Approx(std::log(3) + std::log(2)).epsilon(0.1));  // nothing is known yet
   CHECK(metrics[1].name == "accuracy");
+  TrainingConfig few = settings_of(1);
+  few.training.eval_tokens = 7;
+  const MaskedNodes with_few(*model, graphs, &graphs, {.probability = 0.2}, few);
+  const data::MaskedGraphs valid = evaluation_graphs(role_of(*model), graphs);
+  CHECK(with_few.evaluate({})[0].value == evaluate(role_of(*model), valid, 7, 1).nats_per_node());
+}
+
+TEST_CASE("masked nodes: labels are smoothed in every column") {
+  const data::GraphsInMemory graphs = rings(6);
+  const auto model = model_of(texts[0]);
+  stir(model->parameters(), 0.2);
+  const data::MaskedGraphs masked(graphs, role_of(*model).features(), {.probability = 0.3});
+  const data::MaskedGraphBatch batch = masked.batch(0, 4);
+  const Counts counts{batch.graphs.graphs(), batch.graphs.nodes(), std::ssize(batch.graphs.masked)};
+  const Variable nodes = ops::gather_rows(role_of(*model).node_vectors(batch.graphs), batch.graphs.masked);
+  double expected = 0;
+  for (std::size_t column = 0; column < batch.kinds.size(); ++column) {
+    const Tensor logits = role_of(*model).kind_logits(nodes, column).value();
+    const Index kinds = logits.shape()[1];
+    for (std::size_t row = 0; row < batch.kinds[column].size(); ++row) {
+      const Real* const x = logits.data() + static_cast<Index>(row) * kinds;
+      double sum = 0, mean = 0;
+      for (Index kind = 0; kind < kinds; ++kind) sum += std::exp(x[kind]), mean += x[kind] / static_cast<double>(kinds);
+      expected += std::log(sum) - 0.75 * x[batch.kinds[column][row]] - 0.25 * mean;
+    }
+  }
+  CHECK(masked_nodes_loss(role_of(*model), batch, {}, counts, 0.25).value()[0] ==
+        doctest::Approx(expected / static_cast<double>(counts.targets)).epsilon(1e-9));
 }
 
 }  // namespace masked_nodes_tests

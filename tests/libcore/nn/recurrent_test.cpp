@@ -167,6 +167,32 @@ TEST_CASE("attention to a source: additive scores are w tanh(W [s; h]) with W in
   }
 }
 
+TEST_CASE("attention to a source: rows that pick their sources attend to those alone, each of its own length") {
+  const Tensor annotations = normal_tensor({3, 4, recurrent_width}, 1);
+  const std::vector<Index> lengths{4, 1, 3}, rows{2, 0, 0, 1, 2};
+  const Tensor states = normal_tensor({std::ssize(rows), 2, recurrent_width}, 2);
+  for (const std::string& score : nn::SourceAttention::scores()) {
+    CAPTURE(score);
+    Parameters parameters{ParameterSource(3)};
+    const nn::SourceAttention attention(Scope(parameters, ""), score, recurrent_width, recurrent_width);
+    set_normal(parameters);
+    for (const bool are_full : {true, false}) {
+      auto memory = attention.remember(Variable(annotations), are_full ? std::vector<Index>() : lengths);
+      memory.rows = rows;
+      const auto picked = attention(Variable(states), memory);
+      for (std::size_t row = 0; row < rows.size(); ++row) {
+        const std::vector<Index> own =
+            are_full ? std::vector<Index>() : std::vector{lengths[static_cast<std::size_t>(rows[row])]};
+        const auto alone = attention(Variable(states.narrowed(0, static_cast<Index>(row), 1).copy()),
+                                     attention.remember(Variable(annotations.narrowed(0, rows[row], 1).copy()), own));
+        const auto part = [&](const Variable& x) { return x.value().narrowed(0, static_cast<Index>(row), 1).copy(); };
+        CHECK(difference(part(picked.context), alone.context.value()) < 1e-14);
+        CHECK(difference(part(picked.weights), alone.weights.value()) < 1e-14);
+      }
+    }
+  }
+}
+
 TEST_CASE("attention to a source: equal scores give the mean annotation, and a single token gives its own") {
   const Tensor annotations = normal_tensor({2, 4, recurrent_width}, 1),
                states = normal_tensor({2, 3, recurrent_width}, 2);

@@ -8,6 +8,7 @@
 
 #include "libcore/attention/naive_self_attention.hpp"
 #include "libcore/nn/multi_head_attention.hpp"
+#include "libcore/nn/value_embeddings.hpp"
 #include "support/gradient_check.hpp"
 
 using namespace heddle;
@@ -418,3 +419,26 @@ TEST_CASE("cross-attention: every variant equals its equations, for lengths and 
 }
 
 }  // namespace self_attention_tests
+
+TEST_CASE("value embeddings: the first layers and the last ones share tables in the same order, others have none") {
+  const TokenIds ids(Shape{1, 2}, {1, 0});
+  for (const Index tables : {1, 2, 3}) {
+    for (Index layers = 2 * tables; layers < 2 * tables + 3; ++layers) {
+      Parameters parameters{ParameterSource(3)};
+      const nn::ValueEmbeddings embeddings(Scope(parameters, "s"), {2, 3, layers, tables});
+      for (Index table = 0; table < tables; ++table) {
+        parameters.find(concatenate("s/embedding/value/", table, "/weight"))->value().fill(Real(table + 1));
+      }
+      const std::vector<nn::AddedValues> added = embeddings(ids);
+      REQUIRE(std::ssize(added) == layers);
+      for (Index layer = 0; layer < layers; ++layer) {
+        const Index from_end = layer - (layers - tables), table = layer < tables ? layer : from_end;
+        const auto& here = added[static_cast<std::size_t>(layer)];
+        CAPTURE(tables);
+        CAPTURE(layer);
+        REQUIRE(here.vectors.empty() == (table < 0));
+        if (table >= 0) CHECK(here.vectors.value().elements() == std::vector<Real>(6, Real(table + 1)));
+      }
+    }
+  }
+}

@@ -53,7 +53,11 @@ const std::vector<BiasCase>& bias_cases() {
       {"full, shared by batches", {"", {3, 2, 6, 6, 3}, causal}, 1, 2},
       {"full, shared by heads", {"", {2, 4, 5, 6, 3, 2}}, 2, 1},
       {"full, shared by all", {"", {5, 4, 4, 5, 3}, {.key_lengths = {5, 2, 0, 4, 5}}}, 1, 1},
+      // More heads than have sums of their own at once.
+      {"full, shared by many heads", {"", {9, 2, 3, 4, 2}}, 9, 1},
+      {"full, shared by many batches", {"", {6, 3, 3, 4, 2}}, 1, 3},
       {"offsets", {"", {2, 3, 7, 7, 3}, causal}, 0, 0, 3, 8},
+      {"offsets, more queries and keys than a task has", {"", {2, 2, 70, 300, 2}}, 0, 0, 2, 40},
       {"offsets beyond the reach", {"", {2, 2, 9, 9, 3}}, 0, 0, 2, 3},
       {"offsets, one for all heads", {"", {2, 4, 6, 8, 3, 2}}, 0, 0, 1, 2},
       {"offsets after a cache", {"", {2, 2, 4, 9, 3}, {.causal = true, .query_offsets = {5, 2}}}, 0, 0, 2, 4},

@@ -143,6 +143,41 @@ TEST_CASE("linear_attention: queries of any length weigh the keys by the ratios 
   }
 }
 
+TEST_CASE("linear_attention: rows that are picked between steps go on as if they had been read whole") {
+  constexpr Index batch = 3, heads = 2, time = 6, width = 4, read = 3;
+  const Tensor vectors = normal_tensor({6, width}, 9);
+  const Shape shape{batch, heads, time, width};
+  const Tensor query = normal_tensor(shape, 1), key = normal_tensor(shape, 2), value = normal_tensor(shape, 3);
+  for (Index i = 0; i < key.size(); ++i) {  // keys of all sizes, now larger, now smaller than those before
+    key[i] *= Real(1 + 7 * ((i / (heads * time * width) + 2 * (i / width % time)) % 3));
+  }
+  const std::vector<Index> rows{2, 0, 0, 1};
+  const auto at = [](const Tensor& x, Index t) { return Variable(x.narrowed(2, t, 1).copy()); };
+  for (const FeatureKernel kernel : {FeatureKernel::positive, FeatureKernel::hyperbolic}) {
+    const ops::FeatureOptions features{.kernel = kernel, .scale = Real(0.7)};
+    ops::LinearState state(batch, heads, ops::feature_count(kernel, 6), width);
+    const auto step = [&](const Tensor& q, const Tensor& k, const Tensor& v, Index t) {
+      return ops::linear_attention_step(at(q, t), at(k, t), at(v, t), vectors, features,
+                                        std::vector<Index>(static_cast<std::size_t>(q.shape()[0]), 1), state);
+    };
+    for (Index t = 0; t < read; ++t) step(query, key, value, t);
+    state.reorder(rows);
+    const auto picked = [&](const Tensor& x) {
+      const Tensor some({std::ssize(rows), heads, time, width});
+      for (Index i = 0; i < std::ssize(rows); ++i) {
+        some.narrowed(0, i, 1).assign(x.narrowed(0, rows[static_cast<std::size_t>(i)], 1));
+      }
+      return some;
+    };
+    const Tensor q = picked(query), k = picked(key), v = picked(value);
+    const Tensor whole =
+        ops::linear_attention(Variable(q), Variable(k), Variable(v), vectors, {features, {.causal = true}}).value();
+    for (Index t = read; t < time; ++t) {
+      CHECK(difference(step(q, k, v, t), whole.narrowed(1, t, 1).copy()) < by_precision(1e-12, 2e-5));
+    }
+  }
+}
+
 TEST_CASE("linear_attention: what does not fit is refused") {
   const Variable x(normal_tensor({1, 2, 5, 4}, 1));
   const auto run = [&](const Tensor& vectors, const Mask& mask) {

@@ -69,6 +69,7 @@ TEST_CASE("pattern: Oniguruma's own syntax") {
   CHECK(matches("a++a|b", "aab") == Texts{"b"});
   CHECK(matches("a{,2}b", "aaab b") == Texts{"aab", "b"});
   CHECK(matches("(?i:'s)|x", "'S'\u017F") == Texts{"'S", "'\u017F"});
+  CHECK(matches("(?i:k)|(?i:S)", "kK\u212As\u017Fx") == Texts{"k", "K", "\u212A", "s", "\u017F"});
   CHECK(matches("a(?i)b|C", "aBc b C") == Texts{"aB", "c", "C"});
   CHECK(matches("[a-z&&[^aeiou]]+", "abc de") == Texts{"bc", "d"});
   CHECK(matches("[a[bc]d]+", "abcde") == Texts{"abcd"});

@@ -203,3 +203,19 @@ TEST_CASE("only spaces: text may be split where the tokenizer says") {
     }
   }
 }
+
+TEST_CASE("only spaces: tokens with offsets are those without, line after line") {
+  // Of equally probable ways, which is found depends on the sum before them, of this line alone.
+  for (const TokenizerKind kind : {TokenizerKind::unigram, TokenizerKind::char_bpe}) {
+    TokenizerModel model = model_of(kind, {{"\u2581", -2}, {"f", -4.3}, {"ff", -6.9}});
+    model.charsmap = {to_base64(map_of_line_ends({}))};
+    const Tokenizer tokenizer(model);
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      const std::string text = random_text({"f", "fff", "ff fff", " ", "\n", "fffff\n"}, 60, seed);
+      Ids located;
+      for (const LocatedToken& token : tokenizer.encode_with_offsets(text)) located.push_back(token.id);
+      CAPTURE(text);
+      CHECK(located == tokenizer.encode(text));
+    }
+  }
+}
