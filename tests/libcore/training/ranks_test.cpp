@@ -115,6 +115,7 @@ class Run {
 
   Trainer& trainer() { return *trainer_; }
   const models::Model& model() const { return *model_; }
+  const Objective& objective() const { return *objective_; }
 
   // To be called on all ranks; the state is there on the first.
   Result result() const {
@@ -168,6 +169,35 @@ std::vector<Result> results_of(const Case& of, const TrainingConfig& settings, i
 }
 
 }  // namespace
+
+TEST_CASE("objectives: each evaluates as many tokens as it is asked to, and smooths the labels of training alone") {
+  for (const Case& of : cases()) {
+    if (of.objective.starts_with("optimizer")) continue;  // problems have neither
+    CAPTURE(of.model);
+    CAPTURE(of.objective);
+    const auto run_with = [&](Index eval_tokens, double smoothing) {
+      TrainingConfig settings = settings_of(of, 1);
+      settings.training.eval_tokens = eval_tokens;
+      settings.training.label_smoothing = smoothing;
+      return std::make_unique<Run>(of, settings, parallel::alone());
+    };
+    const auto batches_of = [](const Run& run) {
+      Index asked = 0;
+      (void)run.objective().evaluate({.stop = [&] { return ++asked < 0; }});
+      return asked;
+    };
+    const auto loss_of = [](const Run& run) {
+      const MicroBatch batch = run.objective().batch(0, 2);
+      return batch.loss({}, batch.counts).value()[0];
+    };
+    const auto whole = run_with(0, 0), part = run_with(60, 0), smooth = run_with(0, 0.4);
+    CHECK(batches_of(*part) > 0);
+    CHECK(2 * batches_of(*part) < batches_of(*whole));
+    CHECK(loss_of(*whole) == loss_of(*part));
+    CHECK(std::abs(loss_of(*smooth) - loss_of(*whole)) > 1e-4);
+    CHECK(smooth->objective().evaluate({})[0].value == whole->objective().evaluate({})[0].value);
+  }
+}
 
 TEST_CASE("ranks: weights, states, losses, norms and metrics have the same bits with any number of ranks") {
   for (const Case& of : cases()) {
