@@ -58,6 +58,20 @@ TEST_CASE("bad records: twenty are listed, all are counted; where all are bad, t
   CHECK_THROWS_AS(bad.check(), DataError);
 }
 
+TEST_CASE("bad records: a note names three reasons, and says that there are more where there are") {
+  for (Index reasons = 1; reasons <= 5; ++reasons) {
+    BadRecords bad("x", BadRecordRule::skip, "skip");
+    bad.add_good();
+    for (Index line = 1; line <= reasons; ++line) {
+      bad.add(line, concatenate("x:", line, ": reason ", line));
+      bad.add(10 * line, concatenate("x:", 10 * line, ": reason ", line));
+    }
+    CHECK(bad.note()->ends_with("; …") == (reasons > 3));
+    CHECK((bad.note()->find("reason 3") != std::string::npos) == (reasons >= 3));
+    CHECK(bad.note()->find("reason 4") == std::string::npos);
+  }
+}
+
 TEST_CASE("bad records: every reader leaves out the bad ones and reads the others") {
   const auto read = [](const auto& reader) {
     BadRecords bad("x", BadRecordRule::skip);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"
+#include "libcore/base/random.hpp"
 #include "support/labelled.hpp"
 
 using namespace heddle;
@@ -56,6 +57,41 @@ TEST_CASE("csv: fields in quotes hold commas, line breaks and doubled quotes") {
   CHECK(shown(csv("text,label\nx\0\xff y,b\n"s)) == "2 b|x\0\xff y\n"s);
   CHECK(csv("text,label\n").empty());
   CHECK(csv("").empty());
+}
+
+TEST_CASE("csv: random fields come back, in quotes where they need them and where they do not, whatever ends rows") {
+  const std::vector<std::string> parts{"a", "b c", "\"", ",", ";", "\n", "\r", "\r\n", "\t", "\u00e9", " "};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const RandomStream random(seed, 1);
+    std::uint64_t drawn = 0;
+    const auto below = [&](std::uint64_t end) { return random.below(drawn++, end); };
+    std::string content = "label,text,text_b\n", expected;
+    Index line = 2;
+    for (std::uint64_t row = 0; row < 6; ++row) {
+      std::vector<std::string> fields{"x", "", ""};
+      for (std::size_t column = 1; column < 3; ++column) {
+        for (std::uint64_t left = below(5); left > 0; --left) fields[column] += parts[below(parts.size())];
+      }
+      expected += concatenate(line, " ", fields[1], "|", fields[2], "\n");
+      for (std::size_t column = 0; column < 3; ++column) {
+        const std::string& field = fields[column];
+        const bool is_last = column == 2;
+        const bool needs =
+            field.starts_with('"') || field.find_first_of(",\n") != field.npos || (is_last && field.ends_with('\r'));
+        content += needs || below(3) == 0 ? "\"" + replaced(field, "\"", "\"\"") + "\"" : field;
+        content += !is_last ? "," : below(2) == 0 ? "\n" : "\r\n";
+        line += std::ranges::count(field, '\n');
+      }
+      ++line;
+    }
+    if (seed % 3 == 0) content.erase(content.find_last_not_of("\r\n") + 1);
+    std::string found;
+    for (const data::LabelledText& example : csv(content, Texts::two)) {
+      found += concatenate(example.line, " ", example.text, "|", example.second_text.value_or("none"), "\n");
+    }
+    CAPTURE(content);
+    CHECK(found == expected);
+  }
 }
 
 TEST_CASE("csv: columns by the header's names, by other names and by numbers") {
