@@ -18,10 +18,12 @@
 // as one. Source: Wang and Manning 2012, "Baselines and bigrams: simple, good sentiment and topic classification"
 // (NB-SVM).
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <unordered_set>
 
 #include "libcore/models/architecture.hpp"
+#include "libcore/models/summed_vectors.hpp"
 #include "libcore/nn/embedding.hpp"
 #include "libcore/ops/arithmetic.hpp"
 #include "libcore/ops/segment_sum.hpp"
@@ -79,28 +81,50 @@ void for_each_ngram(TokenList text, Index begin, Index ngrams, Index place, cons
   }
 }
 
-Features features_of_text(TokenList text, Index ngrams) {
-  Features features{{text.begin(), text.end()}, {}};
-  for (Index begin = 0; begin < static_cast<Index>(text.size()); ++begin) {
-    for_each_ngram(text, begin, ngrams, 0, [&](Index, std::uint64_t hash) { features.hashes.push_back(hash); });
+// A feature where it occurs: the id of a token, or the hash of the tokens from `first` to `last`.
+struct Occurrence {
+  bool is_token;
+  std::uint64_t value;
+  Index first, last;
+};
+
+// Calls visit(Occurrence) for each feature of a position, in order; for position 0 once for each place that has it.
+template <class Visit>
+void for_each_occurrence(TokenList text, Index position, Index ngrams, const Visit& visit) {
+  const auto size = static_cast<Index>(text.size());
+  const auto token = [&](Index at) { return text[static_cast<std::size_t>(at)]; };
+  const auto visit_token = [&](Index at) { visit(Occurrence{true, static_cast<std::uint64_t>(token(at)), at, at}); };
+  for (Index begin = 0; position == 0 && begin < size; ++begin) {
+    visit_token(begin);
+    for_each_ngram(text, begin, ngrams, 0, [&](Index last, std::uint64_t hash) {
+      visit(Occurrence{false, hash, begin, last});
+    });
   }
-  keep_once(features.tokens);
-  keep_once(features.hashes);
-  return features;
+  if (position == 0) return;
+  visit_token(position);
+  const Index first = std::max<Index>(0, position - ngrams + 1), end = std::min(position + ngrams, size);
+  for (Index at = first; at < end; ++at) {
+    const Index place = 1 + at - position + ngrams;  // neither 0 nor that of another distance
+    if (at != position) visit(Occurrence{false, Hash(place).add(token(at)).value(), at, at});
+    if (at > position) continue;
+    for_each_ngram(text, at, ngrams, place, [&](Index last, std::uint64_t hash) {
+      if (last >= position) visit(Occurrence{false, hash, at, last});
+    });
+  }
 }
 
 Features features_at(TokenList text, Index position, Index ngrams) {
-  if (position == 0) return features_of_text(text, ngrams);
-  Features features{{text[static_cast<std::size_t>(position)]}, {}};
-  const Index first = std::max<Index>(0, position - ngrams + 1);
-  const Index end = std::min(position + ngrams, static_cast<Index>(text.size()));
-  for (Index at = first; at < end; ++at) {
-    const Index place = 1 + at - position + ngrams;  // neither 0 nor that of another distance
-    if (at != position) features.hashes.push_back(Hash(place).add(text[static_cast<std::size_t>(at)]).value());
-    if (at > position) continue;
-    for_each_ngram(text, at, ngrams, place, [&](Index last, std::uint64_t hash) {
-      if (last >= position) features.hashes.push_back(hash);
-    });
+  Features features;
+  for_each_occurrence(text, position, ngrams, [&](const Occurrence& found) {
+    if (found.is_token) {
+      features.tokens.push_back(static_cast<TokenId>(found.value));
+    } else {
+      features.hashes.push_back(found.value);
+    }
+  });
+  if (position == 0) {
+    keep_once(features.tokens);
+    keep_once(features.hashes);
   }
   return features;
 }
@@ -162,7 +186,7 @@ struct BagConfig : TokenConfig {
 }  // namespace
 
 // Parameters: bag/embedding/token/weight; bag/embedding/ngram/weight where n-grams count.
-class Bag : public ModelOfTokens, public CountedStart {
+class Bag : public ModelOfTokens, public CountedStart, public SummedVectors {
  public:
   Bag(const BagConfig& config, ParameterSource weights)
       : ModelOfTokens(config, std::move(weights)),
@@ -222,6 +246,27 @@ class Bag : public ModelOfTokens, public CountedStart {
     return scales / static_cast<double>(examples.size());
   }
 
+  std::vector<double> summands(TokenList text, Index position) const override {
+    std::map<std::pair<bool, std::uint64_t>, double> places;  // that have each feature
+    for_each_occurrence(text, position, ngrams_, [&](const Occurrence& found) {
+      double& count = places[{found.is_token, found.value}];
+      count = position == 0 ? count + 1 : 1;
+    });
+    const double scale = scale_of(features_at(text, position, ngrams_));
+    std::vector<double> result(text.size() * static_cast<std::size_t>(width()), 0);
+    for_each_occurrence(text, position, ngrams_, [&](const Occurrence& found) {
+      const Tensor vector = vector_of(found);
+      const double tokens = static_cast<double>(found.last - found.first + 1);
+      const double part = scale / (places.at({found.is_token, found.value}) * tokens);
+      for (Index at = found.first; at <= found.last; ++at) {
+        for (Index j = 0; j < width(); ++j) {
+          result[static_cast<std::size_t>(at * width() + j)] += part * static_cast<double>(vector[j]);
+        }
+      }
+    });
+    return result;
+  }
+
   double training_flops_per_token(Index, double) const override {
     return static_cast<double>(3 * 2 * ngrams_ * width());
   }
@@ -252,6 +297,11 @@ class Bag : public ModelOfTokens, public CountedStart {
     return view(x, [shape](const Tensor& t) { return t.reshaped(shape); });
   }
 
+  Tensor vector_of(const Occurrence& found) const {
+    if (found.is_token) return rows_of(tokens_, {static_cast<TokenId>(found.value)}).value();
+    const std::uint64_t row = found.value % static_cast<std::uint64_t>(buckets());
+    return rows_of(*table_, {static_cast<TokenId>(row)}).value();
+  }
   Index buckets() const { return table_ ? table_->weight().shape()[0] : 1; }
 
   Variable sum(const Bags& bags, const Pass& pass) const {

@@ -1,4 +1,5 @@
 #include "libcore/nn/embedding.hpp"
+#include "libcore/nn/embedding_gates.hpp"
 #include "libcore/nn/parts.hpp"
 
 #include "libcore/ops/embedding.hpp"
@@ -11,7 +12,9 @@ Embedding::Embedding(const Scope& scope, Index vocab, Index width, double stddev
 Variable Embedding::operator()(const TokenIds& ids) const {
   const char* const outer = Part::current();
   const Part part(outer == nullptr ? parts::token_embeddings : outer);
-  return ops::embed(ids, weight_);
+  const Variable vectors = ops::embed(ids, weight_);
+  EmbeddingGates* const gates = EmbeddingGates::current();
+  return gates == nullptr ? vectors : gates->gated(ids, vectors, weight_.value());
 }
 
 }  // namespace heddle::nn

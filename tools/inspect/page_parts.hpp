@@ -6,6 +6,7 @@
 namespace heddle {
 
 PageParts attention_parts();
+PageParts explain_parts();
 PageParts graph_parts();
 PageParts history_parts();
 PageParts map_parts();

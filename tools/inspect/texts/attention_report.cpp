@@ -8,13 +8,12 @@
 #include "libcore/analysis/weight_levels.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
-#include "libcore/decoding/beam_search.hpp"
 #include "libcore/models/text_frame.hpp"
 #include "libcore/tensor/processors.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/matrix_picture.hpp"
-#include "tools/lines/answer_texts.hpp"
+#include "tools/inspect/texts/own_translation.hpp"
 #include "tools/lines/translation_frames.hpp"
 
 namespace heddle {
@@ -63,30 +62,13 @@ void check_length(Index count, std::optional<Index> most, const std::string& wha
                    most.value_or(0), "; give a shorter text");
 }
 
-std::vector<TokenId> translated(const models::Generator& model, const formats::LoadedModel& loaded,
-                                const std::string& path, const TranslationFrames& frames,
-                                const std::vector<TokenId>& source) {
-  const Index room = model.position_limit() - static_cast<Index>(frames.prompt.size()) + 1;
-  const decoding::BeamOptions greedy{.width = 1,
-                                     .max_tokens = std::min(static_cast<Index>(source.size()) + 50, room),
-                                     .end = frames.target.end,
-                                     .vocab_size = loaded.tokenizer.vocab_size()};
-  std::vector<TokenId> ids;
-  answer_or_name(path, [&] {
-    const auto found = decoding::beam_search(model, {frames.prompt}, 0, greedy, {source});
-    for (const decoding::Choice& token : found.front().front().tokens) ids.push_back(token.id);
-  });
-  if (std::ssize(ids) == room) ids.pop_back();  // the last one of a text without an end is not read
-  return ids;
-}
-
 Input read_pair(const models::SequenceToSequence& model, const formats::LoadedModel& loaded, const std::string& path,
                 const InputText& source_text, const std::optional<InputText>& target_text, const std::string& user) {
   const TranslationFrames frames(model, loaded);
   const auto source = frames.source.around(encode_valid(loaded.of_sources(), source_text));
   check_length(std::ssize(source), model.max_source_positions(), source_text.file);
   std::vector<TokenId> target = target_text ? encode_valid(loaded.tokenizer, *target_text)
-                                            : translated(models::require<models::Generator>(*loaded.model, user, path),
+                                            : own_translation(models::require<models::Generator>(*loaded.model, user, path),
                                                          loaded, path, frames, source);
   target.insert(target.begin(), frames.prompt.begin(), frames.prompt.end());
   check_length(std::ssize(target), model.max_positions(), target_text ? target_text->file : "the translation");

@@ -16,6 +16,7 @@
 #include "tools/inspect/model_fields.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
+#include "tools/inspect/texts/interlinear.hpp"
 #include "tools/inspect/texts/token_scores.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/escaped.hpp"
@@ -72,62 +73,21 @@ std::string number_of(const TokenPrediction* prediction) {
   return prediction == nullptr ? "-" : fmt::format("{:.1f}", surprise(*prediction));
 }
 
-// Shades from 1 bit on; darker is more surprising.
-std::string shaded(const TokenPrediction* prediction, const std::string& text) {
+// From 1 bit on; darker is more surprising.
+int shade_of(const TokenPrediction* prediction) {
   static constexpr std::pair<double, int> shades[] = {{10, 203}, {6, 209}, {3, 216}, {1, 223}};
   for (const auto& [least, colour] : shades) {
-    if (prediction != nullptr && surprise(*prediction) >= least) return on_colour(colour, text);
+    if (prediction != nullptr && surprise(*prediction) >= least) return colour;
   }
-  return text;
+  return Interlinear::no_colour;
 }
-
-// Tokens side by side, in lines, and the surprise of each below it.
-class Interlinear {
- public:
-  explicit Interlinear(bool colours) : colours_(colours) {}
-
-  void add(const std::string& label, const TokenPrediction* prediction, bool ends_line) {
-    const std::string token = shortened(label, widest), number = number_of(prediction);
-    const std::size_t width = std::max(display_width(token), number.size());
-    if (used_ + width > columns) finish_line();
-    used_ += width + 1;
-    tokens_ += cell(prediction, token, width);
-    numbers_ += cell(prediction, number, width);
-    if (ends_line) finish_line();
-  }
-  std::string text() {
-    finish_line();
-    return text_;
-  }
-
- private:
-  static constexpr std::size_t columns = 96, widest = 40;
-
-  std::string cell(const TokenPrediction* prediction, const std::string& content, std::size_t width) const {
-    const std::string padded = content + std::string(width - display_width(content), ' ');
-    return (colours_ ? shaded(prediction, padded) : padded) + " ";
-  }
-  void finish_line() {
-    if (used_ == 0) return;
-    for (std::string* line : {&tokens_, &numbers_}) {
-      line->erase(line->find_last_not_of(' ') + 1);
-      text_ += *line + "\n";
-      line->clear();
-    }
-    text_ += "\n";
-    used_ = 0;
-  }
-
-  bool colours_;
-  std::size_t used_ = 0;
-  std::string tokens_, numbers_, text_;
-};
 
 std::string interlinear(const ScoredCut& text, const text::Tokenizer& tokenizer, bool colours) {
   Interlinear lines(colours);
   for (std::size_t i = 0; i < text.cut.tokens.size(); ++i) {
     const CutToken& token = text.cut.tokens[i];
-    lines.add(shown(token, tokenizer), text.prediction(i), token.text.ends_with('\n'));
+    const TokenPrediction* const prediction = text.prediction(i);
+    lines.add(shown(token, tokenizer), number_of(prediction), shade_of(prediction), token.text.ends_with('\n'));
   }
   return lines.text();
 }
