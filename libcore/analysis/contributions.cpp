@@ -146,13 +146,13 @@ std::vector<double> summed_by_word(std::span<const double> tokens, std::span<con
 // Integrals over parts of [0, 1], each as good as its length allows.
 class PathIntegral {
  public:
-  PathIntegral(const GatedFunction& function, std::size_t tokens, std::span<const Places> words)
-      : function_(function), tokens_(tokens), words_(words), sums_(words.size(), 0) {}
+  PathIntegral(const GatedFunction& function, std::size_t tokens, std::span<const Places> words, double unit)
+      : function_(function), tokens_(tokens), words_(words), sums_(words.size(), 0), unit_(unit) {}
 
   Contributions operator()() {
     Contributions result;
     const double base = value_at(0), value = value_at(1);
-    allowed_ = explained_gap / 2 * std::max(1.0, std::abs(value - base));
+    allowed_ = explained_gap / 2 * std::max(1 / unit_, std::abs(value - base));
     add(0, 1, base, value);
     result.value = value;
     result.base = base;
@@ -192,7 +192,7 @@ class PathIntegral {
   std::size_t tokens_;
   std::span<const Places> words_;
   std::vector<double> sums_;
-  double allowed_ = 0;
+  double unit_, allowed_ = 0;
   Index steps_ = 0;
 };
 
@@ -220,7 +220,7 @@ Contributions contributions(const TokenFunction& function, std::span<const Place
   const std::size_t tokens = function.ids.size();
   if (method == Explaining::leave_out) return left_out(gated, tokens, words);
   if (method == Explaining::gradient) return from_gradient(gated, tokens, words);
-  return PathIntegral(gated, tokens, words)();
+  return PathIntegral(gated, tokens, words, function.unit)();
 }
 
 Contributions summed_contributions(const models::TaskModel& model, std::span<const TokenId> ids,

@@ -30,6 +30,7 @@ struct TokenFunction {
   std::function<Variable(const models::Sequences& copies)> numbers;
   Index number;                 // which of them is F
   bool is_log_softmax = false;  // F is the logarithm of its softmax instead
+  double unit = 1;              // of F: the gap of integrated gradients counts in units of F times this
 };
 
 using Places = std::vector<Index>;  // the positions of a word's tokens
@@ -42,7 +43,7 @@ struct Contributions {
   double gap = 0;                // integrated: value - base - the sum of the words
 };
 
-// The gap that integrated gradients leave is at most this times max(1, |F(x) - F(b)|), unless more than
+// The gap that integrated gradients leave is at most this times max(1 / unit, |F(x) - F(b)|), unless more than
 // most_explained_steps points are needed.
 inline constexpr double explained_gap = 1e-3;
 inline constexpr Index most_explained_steps = 4096;

@@ -129,10 +129,10 @@ TEST_CASE("finetune lm: inspect evaluates an adapter on its base") {
   refused("evaluate adapter.h5 other.h5", 1, "name it with --base");
   refused("evaluate classes.h5 other.h5 --base moved.h5", 1, "use it with classify");
   refused("evaluate moved.h5 other.h5 --base moved.h5", 2, "leave out --base");
-  refused(
-      "adapter.h5 --base moved.h5", 2,
-      "inspect show has no option --base, but inspect surprise, evaluate, embed, neighbours, senses, bias, attention, "
-      "align, positions, kernels have it");
+  refused("adapter.h5 --base moved.h5", 2,
+          "inspect show has no option --base, but inspect surprise, evaluate, embed, neighbours, senses, bias, "
+          "explain, attention, "
+          "align, positions, kernels have it");
 }
 
 TEST_CASE("finetune lm: what makes no sense is refused in one line, before any work") {

@@ -95,7 +95,7 @@ TEST_CASE("inspect: a word that is almost a verb, and options that moved, are an
       {"a.h5 --evaluate b.h5", "inspect: --evaluate is a verb now: inspect evaluate MODEL DATA "},
       {"a.h5 -o x.svg",
        "inspect: inspect show has no option -o, but inspect history, tokens, surprise, embed, neighbours, senses, "
-       "attention, align, positions, kernels, cost, lyapunov have it\n"},
+       "explain, attention, align, positions, kernels, cost, lyapunov have it\n"},
       {"a.h5 --voters 3", "inspect: inspect show has no option --voters, but inspect senses has it\n"},
       {"diff a.h5 b.h5 --jsno",
        "inspect: unknown option --jsno; did you mean --json? (inspect diff --help=all lists them)\n"},

@@ -192,7 +192,7 @@ void write_explain_page(const std::vector<Explanation>& explanations, const Expl
              {{"generator", "heddle " + cli::version()},
               {"name", printable(model)},
               {"method", sentence_of(explainer)},
-              {"exact", explainer.method == "exact"},
+              {"sums", explainer.method == "exact" || explainer.method == "integrated"},
               {"value", explainer.value},
               {"texts", texts}});
 }

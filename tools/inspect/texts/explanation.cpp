@@ -214,6 +214,7 @@ class TaskExplainer {
     const Tensor logits = function.numbers(one).value();
     const std::span<const Real> row(logits.data(), static_cast<std::size_t>(logits.size()));
     const bool has_classes = model().task().has_classes();
+    if (!has_classes) function.unit = model().task().stddev;
     for (const Index label : labels_of(row)) {
       function.number = label;
       ExplainedAnswer answer{.name = has_classes ? model().task().labels[static_cast<std::size_t>(label)] : "number",

@@ -105,7 +105,9 @@
       }),
       textOf().end,
     );
-    const order = contributions.map((_, i) => i).sort((a, b) => Math.abs(contributions[b]) - Math.abs(contributions[a]));
+    const order = contributions
+      .map((_, i) => i)
+      .sort((a, b) => Math.abs(contributions[b]) - Math.abs(contributions[a]));
     ranked.replaceChildren(...order.slice(0, 100).map((i) => rowOf(i, largest, contributions[i])));
   }
 
@@ -115,34 +117,36 @@
     announce(nameOf(answerOf()));
   };
 
-  document.getElementById('main').replaceChildren(
-    pageHeader('Why this answer', [bdi(given.name), `, ${given.method}`]),
-    el('div', { class: 'controls' }, [textChoice.node, answers]),
-    target,
-    summary,
-    el('div', { class: 'parts' }, [
-      words,
-      el('table', { class: 'ranked' }, [
-        el('caption', { class: 'unseen' }, ['Words, the largest contribution first']),
-        el('thead', {}, [
-          el('tr', {}, [
-            el('th', { scope: 'col' }, ['word']),
-            el('th', { scope: 'col', class: 'numbers' }, ['adds']),
-            el('td', { 'aria-hidden': 'true' }),
+  document
+    .getElementById('main')
+    .replaceChildren(
+      pageHeader('Why this answer', [bdi(given.name), `, ${given.method}`]),
+      el('div', { class: 'controls' }, [textChoice.node, answers]),
+      target,
+      summary,
+      el('div', { class: 'parts' }, [
+        words,
+        el('table', { class: 'ranked' }, [
+          el('caption', { class: 'unseen' }, ['Words, the largest contribution first']),
+          el('thead', {}, [
+            el('tr', {}, [
+              el('th', { scope: 'col' }, ['word']),
+              el('th', { scope: 'col', class: 'numbers' }, ['adds']),
+              el('td', { 'aria-hidden': 'true' }),
+            ]),
           ]),
+          ranked,
         ]),
-        ranked,
       ]),
-    ]),
-    shortcuts([{ keys: ['[', ']'], does: 'previous, next answer', run: (key) => step(key === ']' ? 1 : -1) }]),
-    pageFooter(
-      [
-        'Orange words, with +, speak for the answer; blue words, with −, against it.' +
-          (given.exact ? ' Their sum, with the value without the words, is the value.' : ''),
-      ],
-      given.generator,
-    ),
-  );
+      shortcuts([{ keys: ['[', ']'], does: 'previous, next answer', run: (key) => step(key === ']' ? 1 : -1) }]),
+      pageFooter(
+        [
+          'Orange words, with +, speak for the answer; blue words, with −, against it.' +
+            (given.sums ? ' Their sum, with the value without the words, is the value.' : ''),
+        ],
+        given.generator,
+      ),
+    );
   draw();
   document.getElementById('main').setAttribute('aria-busy', 'false');
 }
