@@ -45,7 +45,16 @@ HeadPattern head_pattern(const Tensor& weights) {
           sum.next / count,  sum.distance / count, sum.bits / count};
 }
 
-std::vector<AttentionLink> strongest_links(const Tensor& weights, Index count) {
+double weight_of_keys(const Tensor& weights, const std::vector<Index>& keys) {
+  const Index queries = weights.shape()[0], count = weights.shape()[1];
+  double sum = 0;
+  for (Index i = 0; i < queries; ++i) {
+    for (const Index key : keys) sum += static_cast<double>(weights[i * count + key]);
+  }
+  return sum / static_cast<double>(std::max<Index>(1, queries));
+}
+
+std::vector<AttentionLink> strongest_links(const Tensor& weights, Index count, const HidesPair& hides) {
   const Index queries = weights.shape()[0], keys = weights.shape()[1];
   const auto is_before = [](const AttentionLink& a, const AttentionLink& b) {
     return a.weight != b.weight ? a.weight > b.weight : a.query != b.query ? a.query < b.query : a.key < b.key;
@@ -55,6 +64,7 @@ std::vector<AttentionLink> strongest_links(const Tensor& weights, Index count) {
   for (Index at = 0; at < queries * keys && count > 0; ++at, ++weight) {
     const bool full = std::ssize(kept) == count;
     if (!std::isfinite(*weight) || (full && *weight <= kept.front().weight)) continue;  // an equal, later one is weaker
+    if (hides && hides(at / keys, at % keys)) continue;
     if (full) {
       std::ranges::pop_heap(kept, is_before);
       kept.pop_back();

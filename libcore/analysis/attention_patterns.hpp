@@ -1,6 +1,7 @@
 // What attention weights say about heads and about a whole stack.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "libcore/tensor/tensor.hpp"
@@ -24,8 +25,12 @@ struct AttentionLink {
   Real weight;
 };
 // The `count` largest weights of weights [queries, keys], the largest first; of equal ones the earlier query and key.
-// Weights that are not finite are left out.
-std::vector<AttentionLink> strongest_links(const Tensor& weights, Index count);
+// Weights that are not finite are left out, and pairs that `hides` is true of.
+using HidesPair = std::function<bool(Index query, Index key)>;
+std::vector<AttentionLink> strongest_links(const Tensor& weights, Index count, const HidesPair& hides = {});
+
+// The weight that goes to these keys together, as a mean over the queries. Precondition: keys of the weights.
+double weight_of_keys(const Tensor& weights, const std::vector<Index>& keys);
 
 // Attention rollout: how much each position's input contributes to each position after so many layers, if residual
 // connections and attention contribute alike: A_l = (mean over heads + I) / 2, the result A_l … A_1.

@@ -239,18 +239,23 @@ function testPage(file) {
     },
   );
 
-  on(file, 'heads: as many lines as weights of at least the bound', { hash: 'heads=1&least=20' }, async (page) => {
-    let count = 0;
-    query.forEach((_, i) =>
-      key.forEach((__, j) => {
-        if (firstHead.at(0, i, j) >= 51) ++count;
-      }),
-    );
-    assert.ok((await text(page, '#lines-summary')).startsWith(`${count.toLocaleString('en')} line`));
-    if (count) assert.ok(await inked(page, '.stage canvas'), 'nothing is drawn');
-  });
+  on(
+    file,
+    'heads: as many lines as weights of at least the bound',
+    { hash: 'heads=1&least=20&hide=none' },
+    async (page) => {
+      let count = 0;
+      query.forEach((_, i) =>
+        key.forEach((__, j) => {
+          if (firstHead.at(0, i, j) >= 51) ++count;
+        }),
+      );
+      assert.ok((await text(page, '#lines-summary')).startsWith(`${count.toLocaleString('en')} line`));
+      if (count) assert.ok(await inked(page, '.stage canvas'), 'nothing is drawn');
+    },
+  );
 
-  on(file, 'the table has the strongest links in order', { hash: 'heads=1' }, async (page) => {
+  on(file, 'the table has the strongest links in order', { hash: 'heads=1&hide=none' }, async (page) => {
     const links = [];
     query.forEach((_, i) =>
       key.forEach((__, j) => {
@@ -266,6 +271,49 @@ function testPage(file) {
       rows.map(([, from, to, weight]) => [parseInt(from), parseInt(to), weight]),
       links.slice(0, 12).map(([i, j, weight]) => [i + 1, j + 1, weightText(weight)]),
     );
+  });
+
+  // What is left out where nothing else is chosen.
+  const isHidden = (i, j) => {
+    const isWord = (token) => !token.kind && !/^[▁Ġ ]*[\p{P}\p{S}]+$/u.test(shownLabel(token));
+    return (group.query === group.key && i === j) || !isWord(query[i]) || !isWord(key[j]);
+  };
+
+  on(file, 'it opens on the word that attends most to another one, with lines from 25 %', {}, async (page) => {
+    const strongest = { weight: 0, query: null };
+    for (let i = group.causal && query.length > 1 ? 1 : 0; i < query.length; ++i) {
+      for (let j = 0; j < key.length; ++j) {
+        for (let head = 0; head < firstHead.heads; ++head) {
+          if (isHidden(i, j) || firstHead.isBroken(head, i, j)) continue;
+          if (firstHead.at(head, i, j) > strongest.weight)
+            Object.assign(strongest, { weight: firstHead.at(head, i, j), query: i });
+        }
+      }
+    }
+    const lit = await page.$$eval('.column.query .token', (all) =>
+      all.flatMap((row, i) => (row.classList.contains('lit') ? [i] : [])),
+    );
+    if (strongest.query === null) assert.deepEqual(lit, []);
+    else
+      assert.ok(
+        Array.from({ length: firstHead.heads }, (_, head) => head).some((head) =>
+          key.some((_, j) => !isHidden(lit[0], j) && firstHead.at(head, lit[0], j) === strongest.weight),
+        ),
+      );
+    assert.match(await text(page, '#lines-summary'), /of at least 25 %/);
+  });
+
+  on(file, 'links leave out a token itself, and switches bring it back', { hash: 'heads=1' }, async (page) => {
+    const pairs = async () =>
+      page.$$eval('.links tbody tr', (all) =>
+        all.map((row) => [...row.children].slice(1, 3).map((cell) => parseInt(cell.textContent) - 1)),
+      );
+    for (const [i, j] of await pairs()) assert.ok(!isHidden(i, j), `${i} to ${j}`);
+    const own = await page.$('.hides input[value=self]');
+    if (!own) return;
+    await own.click();
+    await settled(page);
+    assert.ok(!(await hash(page)).hide.split(',').includes('self'));
   });
 
   on(file, 'grid: a thumbnail for each head, which leads to it', { hash: 'view=grid' }, async (page) => {
@@ -463,7 +511,13 @@ function testPage(file) {
     },
   );
 
-  on(file, 'rollout: its weights, or why there are none', { hash: 'view=rollout' }, async (page) => {
+  on(file, 'rollout: the last layer without its diagonal', { hash: 'view=rollout' }, async (page) => {
+    if (!rollout) return;
+    assert.match(await text(page, '.layer-name'), new RegExp(`^Layer ${layers.at(-1).number} `));
+    assert.equal(await page.$eval('.hides input[value=self]', (each) => each.checked), true);
+  });
+
+  on(file, 'rollout: its weights, or why there are none', { hash: 'view=rollout&layer=1&hide=none' }, async (page) => {
     if (!rollout) return assert.match(await text(page, '.explains'), /rollout/i);
     const read = await readCells(page, '.matrix', (i, j) => rollout(0, i, j));
     assert.ok(read.size >= Math.min(4, query.length));

@@ -301,11 +301,21 @@ TEST_CASE("attention: as text, where heads look and the strongest links; or one 
   const SmallCorpus corpus;
   corpus.must(decoder);
   const std::vector<std::string> lines =
-      lines_of(corpus.must("inspect attention model.h5" + sentence + " --top 3").out);
+      lines_of(corpus.must("inspect attention model.h5" + sentence + " --top 3 --hide none").out);
   REQUIRE(lines.size() == 2 + 4 + 1 + 2 + 3);
   CHECK(lines[0] == "self-attention");
-  CHECK(lines[1] == "layer  head  first  previous  itself  distance  bits");
+  CHECK(lines[1] == "layer  head  first  previous  itself  distance  bits  only");
   CHECK(lines[7] == "strongest links");
+  for (const std::string& line : lines_of(corpus.must("inspect attention model.h5" + sentence + " --top 3").out)) {
+    if (contains(line, ".") && !contains(line, "layer")) {
+      std::istringstream words(line);
+      std::string weight, layer, head, from, label, to;
+      words >> weight >> layer >> head >> from >> label >> to;
+      if (weight.starts_with("0.")) CHECK(from != to);
+    }
+  }
+  corpus.refused("inspect attention model.h5" + sentence + " --hide commas", 2, "--hide commas: there are self, begin");
+  corpus.refused("inspect attention model.h5" + sentence + " --hide self -o x.html", 2, "a page has switches");
   const std::string shades = corpus.must("inspect attention model.h5" + sentence + " --layer -1 --head 2").out;
   CHECK(shades.starts_with("self-attention, layer 2, head 2\n"));
   const json found = attention_of(corpus, "model.h5" + sentence);

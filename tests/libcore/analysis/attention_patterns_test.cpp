@@ -34,6 +34,14 @@ TEST_CASE("attention patterns: the strongest links, in order, and never one that
   CHECK(links[2].weight == Real(0.4));
   CHECK(strongest_links(weights, 100).size() == 5);
   CHECK(strongest_links(weights, 0).empty());
+  const auto others = strongest_links(weights, 100, [](Index query, Index key) { return query == key; });
+  for (const AttentionLink& link : others) CHECK(link.query != link.key);
+  double first = 0;
+  for (Index i = 0; i < weights.shape()[0]; ++i) first += static_cast<double>(weights[i * weights.shape()[1]]);
+  if (std::isfinite(first)) {
+    CHECK(weight_of_keys(weights, {0}) == doctest::Approx(first / static_cast<double>(weights.shape()[0])));
+  }
+  CHECK(weight_of_keys(weights, {}) == 0);
   // Of equal ones the first.
   const auto equal = strongest_links(Tensor({2, 2}, Real(0.5)), 2);
   REQUIRE(equal.size() == 2);

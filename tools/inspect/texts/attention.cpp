@@ -27,6 +27,7 @@ struct AttentionOptions : Answer {
   std::string of = "all";
   std::string graph = "1";
   Index top = 10;
+  std::vector<std::string> hide{"self", "begin", "separator", "punctuation"};
   PageVectors vectors = PageVectors::automatic;
   std::string base;
 
@@ -58,6 +59,12 @@ struct AttentionOptions : Answer {
             .takes("K")
             .essential(),
         self.top);
+    visitor(Field("hide",
+                  "which pairs the strongest links leave out: of a token with itself (self), and with the token that "
+                  "begins the text, those that separate or end texts, and punctuation; or none")
+                .takes("LIST")
+                .essential(),
+            self.hide);
     visitor(
         Field("vectors", "vectors of queries and keys in a page: all, none, or all if they take at most 2.5 MB (auto)")
             .takes("WHICH")
@@ -118,6 +125,18 @@ class GridPicture {
   std::optional<MatrixGrid> grid_;
 };
 
+std::set<HiddenPairs> hidden_pairs(const AttentionOptions& options) {
+  std::set<HiddenPairs> hidden;
+  if (options.hide == std::vector<std::string>{"none"}) return hidden;
+  for (const std::string& name : options.hide) {
+    const auto found = std::ranges::find(Names<HiddenPairs>::list, name, [](const auto& each) { return each.second; });
+    check<UsageError>(found != std::end(Names<HiddenPairs>::list), "--hide ", name, ": there are ",
+                      join(names_of<HiddenPairs>()), ", and none");
+    hidden.insert(found->first);
+  }
+  return hidden;
+}
+
 void print(const AttentionReport& report, const AttentionOptions& options, const std::string& model) {
   if (options.json) {
     std::cout << dump(as_json(report, model));
@@ -125,7 +144,10 @@ void print(const AttentionReport& report, const AttentionOptions& options, const
     const AttentionGroup& group = report.groups.front();
     std::cout << single_title(group) << "\n";
     write_shades(std::cout, group.weights(0, 0), report.queries(group).labels, report.keys(group).labels,
-                 {.files = ".png, .tsv or, without --head, .html", .top = options.top, .causal = group.causal});
+                 {.files = ".png, .tsv or, without --head, .html",
+                  .top = options.top,
+                  .causal = group.causal,
+                  .hides = hides_pair(report, group, hidden_pairs(options))});
   } else {
     write_patterns(std::cout, report, options.top);
   }
@@ -144,6 +166,9 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
 void check_usage_of_texts(const cli::Arguments& arguments, const AttentionOptions& options) {
   check<UsageError>((options.output.empty() && !options.json) || !arguments.given("top"),
                     "--top is for terminal output and drawings; leave it out, or -o and --json");
+  check<UsageError>((options.output.empty() && !options.json) || !arguments.given("hide"),
+                    "--hide is for terminal output; a page has switches");
+  (void)hidden_pairs(options);
   check<UsageError>(!arguments.given("graph") && options.of != "answer",
                     "--graph and --of answer are for graphs files");
 }
@@ -158,6 +183,7 @@ int attention_of_graph(const cli::Arguments& arguments, const AttentionOptions& 
   check<UsageError>(!arguments.given("vectors"), "--vectors is for pages of texts");
   check<UsageError>(!arguments.given("of") || options.of == "all" || options.of == "answer", "--of ", options.of,
                     ": of graphs there are all and answer");
+  check<UsageError>(!arguments.given("hide"), "--hide is for links between tokens of texts");
   const bool of_answer = options.of == "answer";
   check<UsageError>(!of_answer || !(arguments.given("layer") || arguments.given("head")),
                     "--layer and --head are for attention; leave them out with --of answer");
@@ -187,6 +213,7 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
                          .layers = options.layer,
                          .group = options.of,
                          .head = options.head,
+                         .hidden = hidden_pairs(options),
                          .links = for_people ? std::optional(links_for(options.top)) : std::nullopt};
   GridPicture grid(path);
   if (Picture::is_name(path)) {

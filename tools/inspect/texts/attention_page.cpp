@@ -144,7 +144,12 @@ Json rollout_of(const AttentionGroup& group) {
 Json json_of(const TokenText& text) {
   Json tokens = Json::array();
   for (std::size_t i = 0; i < text.ids.size(); ++i) {
-    tokens.push_back({{"label", text.labels[i]}, {"piece", printable(text.pieces[i])}, {"id", text.ids[i]}});
+    const TokenRole role =
+        text.roles[i] == TokenRole::punctuation ? TokenRole::word : text.roles[i];  // seen by the page
+    tokens.push_back({{"label", text.labels[i]},
+                      {"piece", printable(text.pieces[i])},
+                      {"id", text.ids[i]},
+                      {"kind", static_cast<int>(role)}});
   }
   return {{"name", text.name}, {"tokens", std::move(tokens)}};
 }

@@ -11,6 +11,7 @@
 #include "libcore/models/text_frame.hpp"
 #include "libcore/tensor/processors.hpp"
 #include "libcore/tensor/threads.hpp"
+#include "libcore/text/unicode.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/matrix_picture.hpp"
 #include "tools/inspect/texts/own_translation.hpp"
@@ -46,6 +47,24 @@ std::vector<std::string> labels_of(const text::Tokenizer& tokenizer, const std::
   return labels;
 }
 
+bool is_punctuation(std::string_view label) {
+  bool any = false;
+  for (std::size_t at = 0; at < label.size();) {
+    const auto [code, length] = text::decode(label, at);
+    at += length;
+    const text::CharacterClass kind = text::classify(code);
+    if (kind == text::CharacterClass::letter || kind == text::CharacterClass::number) return false;
+    any = any || kind != text::CharacterClass::space;
+  }
+  return any;
+}
+
+TokenRole role_of(const text::Tokenizer& tokenizer, TokenId id, const std::string& label) {
+  if (id == tokenizer.classification()) return TokenRole::begin;
+  if (tokenizer.is_special(id) && id != tokenizer.unknown() && id != tokenizer.mask()) return TokenRole::separator;
+  return id != tokenizer.unknown() && is_punctuation(label) ? TokenRole::punctuation : TokenRole::word;
+}
+
 // What a model reads.
 struct Input {
   models::Sequences sequences;
@@ -67,9 +86,10 @@ Input read_pair(const models::SequenceToSequence& model, const formats::LoadedMo
   const TranslationFrames frames(model, loaded);
   const auto source = frames.source.around(encode_valid(loaded.of_sources(), source_text));
   check_length(std::ssize(source), model.max_source_positions(), source_text.file);
-  std::vector<TokenId> target = target_text ? encode_valid(loaded.tokenizer, *target_text)
-                                            : own_translation(models::require<models::Generator>(*loaded.model, user, path),
-                                                         loaded, path, frames, source);
+  std::vector<TokenId> target = target_text
+                                    ? encode_valid(loaded.tokenizer, *target_text)
+                                    : own_translation(models::require<models::Generator>(*loaded.model, user, path),
+                                                      loaded, path, frames, source);
   target.insert(target.begin(), frames.prompt.begin(), frames.prompt.end());
   check_length(std::ssize(target), model.max_positions(), target_text ? target_text->file : "the translation");
   models::Sequences sequences(as_row(target));
@@ -196,19 +216,33 @@ AttentionGroup& group_for(AttentionReport& report, const models::AttentionMap& m
   return report.groups.back();
 }
 
-void add_layer(AttentionGroup& group, const models::AttentionMap& map, Index number, const AttentionWanted& wanted) {
+// Where the keys of a group are that separate or end texts.
+std::vector<Index> separators_of(const TokenText& text) {
+  std::vector<Index> places;
+  for (std::size_t i = 0; i < text.roles.size(); ++i) {
+    if (text.roles[i] == TokenRole::separator) places.push_back(static_cast<Index>(i));
+  }
+  return places;
+}
+
+void add_layer(const AttentionReport& report, AttentionGroup& group, const models::AttentionMap& map, Index number,
+               const AttentionWanted& wanted) {
   models::AttentionMap kept = map;
   if (group.only_head != AttentionGroup::all_heads) kept.pairs = {one_head(map.pairs.weights, group.only_head)};
   const auto heads = static_cast<std::size_t>(group.heads);
   std::vector<char> causal(heads), finite(heads);
   std::vector<HeadSummary> summaries(wanted.links ? heads : 0);
+  const analysis::HidesPair hides = hides_pair(report, group, wanted.hidden);
+  const std::vector<Index> separators = separators_of(report.keys(group));
   parallel_for(group.heads, [&](Index head) {
     const Tensor weights = head_of(kept.pairs.weights, head);
     const auto at = static_cast<std::size_t>(head);
     causal[at] = group.causal && is_causal(weights);
     finite[at] = analysis::are_finite({weights.data(), static_cast<std::size_t>(weights.size())});
-    if (wanted.links)
-      summaries[at] = {analysis::head_pattern(weights), analysis::strongest_links(weights, *wanted.links)};
+    if (wanted.links) {
+      summaries[at] = {analysis::head_pattern(weights), analysis::strongest_links(weights, *wanted.links, hides),
+                       analysis::weight_of_keys(weights, separators)};
+    }
   });
   const auto all = [](const std::vector<char>& of) { return std::ranges::all_of(of, std::identity()); };
   group.causal = all(causal);
@@ -258,6 +292,24 @@ void TokenText::add(const text::Tokenizer& tokenizer, const std::vector<TokenId>
     pieces.push_back(tokenizer.piece(id));
   }
   labels = labels_of(tokenizer, ids);
+  for (std::size_t i = roles.size(); i < ids.size(); ++i) roles.push_back(role_of(tokenizer, ids[i], labels[i]));
+}
+
+analysis::HidesPair hides_pair(const AttentionReport& report, const AttentionGroup& group,
+                               const std::set<HiddenPairs>& hidden) {
+  const auto hides_role = [hidden](TokenRole role) {
+    return (role == TokenRole::begin && hidden.contains(HiddenPairs::begin)) ||
+           (role == TokenRole::separator && hidden.contains(HiddenPairs::separator)) ||
+           (role == TokenRole::punctuation && hidden.contains(HiddenPairs::punctuation));
+  };
+  const bool hides_itself = group.query == group.key && hidden.contains(HiddenPairs::itself);
+  std::vector<char> queries, keys;
+  for (const TokenRole role : report.queries(group).roles) queries.push_back(hides_role(role) ? 1 : 0);
+  for (const TokenRole role : report.keys(group).roles) keys.push_back(hides_role(role) ? 1 : 0);
+  return [queries, keys, hides_itself](Index query, Index key) {
+    return (hides_itself && query == key) || queries[static_cast<std::size_t>(query)] != 0 ||
+           keys[static_cast<std::size_t>(key)] != 0;
+  };
 }
 
 Tensor AttentionGroup::weights(std::size_t layer, Index head) const {
@@ -302,7 +354,7 @@ AttentionReport read_attention(const formats::LoadedModel& loaded, const std::st
     const std::string name = group_of(map);
     const Index number = ++seen[name];
     if (!chosen.contains(name) || !chosen.at(name).contains(number)) return;
-    add_layer(group_for(report, map, chosen.at(name), wanted.head), map, number, use);
+    add_layer(report, group_for(report, map, chosen.at(name), wanted.head), map, number, use);
   });
   return report;
 }

@@ -9,9 +9,24 @@
 
 #include "formats/heddle/load_model.hpp"
 #include "libcore/analysis/attention_patterns.hpp"
+#include "libcore/base/visit.hpp"
 #include "tools/lines/input_texts.hpp"
 
 namespace heddle {
+
+// What a token is to those who look for words: a word or a piece of one, the token that begins the text, one that
+// separates or ends texts, or punctuation. Pages have the number.
+enum class TokenRole { word, begin, separator, punctuation };
+
+// Pairs of tokens that say little: those of a token with itself, and those with a token of such a role.
+enum class HiddenPairs { itself, begin, separator, punctuation };
+template <>
+struct Names<HiddenPairs> {
+  static constexpr std::pair<HiddenPairs, std::string_view> list[] = {{HiddenPairs::itself, "self"},
+                                                                      {HiddenPairs::begin, "begin"},
+                                                                      {HiddenPairs::separator, "separator"},
+                                                                      {HiddenPairs::punctuation, "punctuation"}};
+};
 
 // A text as its tokens.
 struct TokenText {
@@ -19,6 +34,7 @@ struct TokenText {
   std::vector<TokenId> ids{};
   std::vector<std::string> pieces{};  // of the tokenizer
   std::vector<std::string> labels{};  // printable, for people
+  std::vector<TokenRole> roles{};
 
   void add(const text::Tokenizer& tokenizer, const std::vector<TokenId>& more);
   Index tokens() const { return static_cast<Index>(ids.size()); }
@@ -28,6 +44,7 @@ struct TokenText {
 struct HeadSummary {
   analysis::HeadPattern pattern;
   std::vector<analysis::AttentionLink> links;  // the strongest
+  double separators = 0;                       // mean weight of keys that separate or end texts
 };
 
 // The layers in which the tokens of one text attend to those of one text.
@@ -67,11 +84,16 @@ struct AttentionReport {
   const TokenText& keys(const AttentionGroup& group) const { return texts[group.key]; }
 };
 
+// The pairs of the group's tokens that are hidden.
+analysis::HidesPair hides_pair(const AttentionReport& report, const AttentionGroup& group,
+                               const std::set<HiddenPairs>& hidden);
+
 struct AttentionWanted {
   std::string user;                        // for messages
   std::vector<Index> layers;               // of each group, as analysis::chosen_layers() takes them
   std::string group = "all";               // or the name of one
   Index head = AttentionGroup::all_heads;  // or one of each layer, from 1, or the mean
+  std::set<HiddenPairs> hidden{};          // from the strongest links
   // A picture to draw, for which texts must not be too long, and attention is of one kind; or empty.
   std::string picture{};
   // If given, more than one head of one layer is summarised, with so many links, and its weights are not kept: they are

@@ -56,6 +56,16 @@ std::string head_text(Index head) {
   return head == 0 ? "mean" : std::to_string(head);
 }
 
+// Where all but a fifth of a head's weight goes, or "".
+std::string only_of(const HeadSummary& head, bool same) {
+  constexpr double most = 0.8;
+  if (head.separators >= most) return "[SEP]";
+  if (same && head.pattern.own >= most) return "itself";
+  if (same && head.pattern.previous >= most) return "previous";
+  if (same && head.pattern.next >= most) return "next";
+  return head.pattern.first >= most ? "first" : "";
+}
+
 // Keys of a text of its own have neighbours.
 void write_heads(std::ostream& out, const AttentionGroup& group) {
   const bool same = group.query == group.key;
@@ -63,7 +73,7 @@ void write_heads(std::ostream& out, const AttentionGroup& group) {
   if (same) rows.front().insert(rows.front().end(), {"previous", "itself"});
   if (same && !group.causal) rows.front().push_back("next");
   if (same) rows.front().push_back("distance");
-  rows.front().push_back("bits");
+  rows.front().insert(rows.front().end(), {"bits", "only"});
   for (std::size_t layer = 0; layer < group.summaries.size(); ++layer) {
     for (Index head = 0; head < group.heads; ++head) {
       const analysis::HeadPattern& pattern = group.summaries[layer][static_cast<std::size_t>(head)].pattern;
@@ -75,11 +85,12 @@ void write_heads(std::ostream& out, const AttentionGroup& group) {
       if (same) row.insert(row.end(), {number(pattern.previous, 2), number(pattern.own, 2)});
       if (same && !group.causal) row.push_back(number(pattern.next, 2));
       if (same) row.push_back(number(pattern.distance, 1));
-      row.push_back(number(pattern.bits, 2));
+      row.insert(row.end(),
+                 {number(pattern.bits, 2), only_of(group.summaries[layer][static_cast<std::size_t>(head)], same)});
       rows.push_back(row);
     }
   }
-  out << group.title() << "\n" << text_table(rows, std::string(rows.front().size(), 'r'));
+  out << group.title() << "\n" << text_table(rows, std::string(rows.front().size() - 1, 'r') + "l");
 }
 
 std::size_t widest(const std::vector<std::string>& labels) {
@@ -102,7 +113,7 @@ std::string numbered(const std::vector<std::string>& labels, Index at) {
 void write_links(std::ostream& out, const Tensor& weights, const std::vector<std::string>& rows,
                  const std::vector<std::string>& columns, const WithoutShades& options) {
   std::vector<std::vector<std::string>> table{{"weight", "from", "to"}};
-  for (const auto& link : analysis::strongest_links(weights, links_for(options.top))) {
+  for (const auto& link : analysis::strongest_links(weights, links_for(options.top), options.hides)) {
     if (std::ssize(table) > options.top || link.weight == 0) break;
     if (options.causal && link.query == 0) continue;
     table.push_back({format_fixed(link.weight, 4), numbered(rows, link.query), numbered(columns, link.key)});

@@ -12,9 +12,10 @@ namespace heddle {
 
 // What write_shades() writes instead of rows that are wider than the terminal, or than 200 columns where there is none.
 struct WithoutShades {
-  std::string files;    // endings of files that have all weights, as in ".png or .tsv"
-  Index top = 10;       // how many of the largest weights to write
-  bool causal = false;  // the first row has no choice, so its weight is left out
+  std::string files;            // endings of files that have all weights, as in ".png or .tsv"
+  Index top = 10;               // how many of the largest weights to write
+  bool causal = false;          // the first row has no choice, so its weight is left out
+  analysis::HidesPair hides{};  // which pairs these leave out
 };
 
 // A row for each row of weights [rows, columns]: its label, its shades, then the column with the largest weight, or ?

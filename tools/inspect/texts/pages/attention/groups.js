@@ -12,6 +12,13 @@ content.texts.forEach((text) =>
   }),
 );
 
+// What a token is, beside a word: the one that begins the text, one that separates or ends texts, or punctuation.
+const kindNames = ['', 'begin', 'separator'];
+function kindOf(token) {
+  if (token.kind) return kindNames[token.kind];
+  return /^[▁Ġ ]*[\p{P}\p{S}]+$/u.test(token.label) ? 'punctuation' : '';
+}
+
 // A label that shows nothing, such as of spaces or marks of direction, by its code points.
 function codePoints(label) {
   return [...label].map((letter) => `U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`).join(' ');
@@ -128,8 +135,9 @@ class Weights {
   }
 
   // The LIMIT greatest weights of the heads, greatest first, of one query or key where it is given.
-  // Of all queries, those that have a choice: the first one of a causal model has only itself.
-  strongest(heads, limit, { query = null, key = null } = {}) {
+  // Of all queries, those that have a choice: the first one of a causal model has only itself. HIDES(query, key): pairs
+  // that are left out.
+  strongest(heads, limit, { query = null, key = null } = {}, hides = () => false) {
     const found = [];
     const begin = this.group.causal && this.group.queries > 1 && key === null ? 1 : 0;
     const [firstQuery, endQuery] = query === null ? [begin, this.group.queries] : [query, query + 1];
@@ -139,7 +147,7 @@ class Weights {
       for (let i = firstQuery; i < endQuery; ++i) {
         for (let j = firstKey; j < endKey; ++j) {
           const weight = this.at(head, i, j);
-          if (weight <= least || this.isBroken(head, i, j)) continue;
+          if (weight <= least || this.isBroken(head, i, j) || hides(i, j)) continue;
           found.push({ head, query: i, key: j, weight });
           if (found.length < 4 * limit + 64) continue;
           least = keepStrongest(found, limit);
@@ -161,12 +169,13 @@ class Weights {
   }
 
   // What a head does, as means over its queries: the weight that goes to the token itself, to the one before, the one
-  // after and the first of the text, and the entropy in bits beside that of even weights. Null where some weights are
+  // after, the first of the text and those that separate texts, and the entropy in bits beside that of even weights. Null where some weights are
   // not finite: there are no such means.
   habits(head) {
     if (this.countBroken(head)) return null;
     const { queries, keys, within } = this.group;
-    const result = { self: 0, previous: 0, next: 0, first: 0, entropy: 0, even: 0 };
+    const result = { self: 0, previous: 0, next: 0, first: 0, separator: 0, entropy: 0, even: 0 };
+    const separators = this.group.key.tokens.filter((token) => kindOf(token) === 'separator');
     for (let i = 0; i < queries; ++i) {
       const allowed = this.group.allowed(i);
       let total = 0;
@@ -179,6 +188,7 @@ class Weights {
       if (total) result.entropy += Math.log2(total) - terms / total;
       result.even += Math.log2(allowed || 1);
       if (keys) result.first += this.at(head, i, 0) / 255;
+      for (const { position } of separators) result.separator += this.at(head, i, position) / 255;
       if (!within) continue;
       result.self += this.at(head, i, i) / 255;
       if (i > 0) result.previous += this.at(head, i, i - 1) / 255;
@@ -195,13 +205,20 @@ function keepStrongest(found, limit) {
   return found.length === limit ? found[limit - 1].weight : 0;
 }
 
-const habitNames = { self: 'itself', previous: 'the previous token', next: 'the next token', first: 'the first token' };
+const habitNames = {
+  self: 'itself',
+  previous: 'the previous token',
+  next: 'the next token',
+  first: 'the first token',
+  separator: '[SEP]',
+};
 
-// A habit in two words, for a thumbnail: where most of the weight goes, if it goes somewhere.
+// A habit in two words, for a thumbnail: where most of the weight goes, if it goes somewhere, or all but a fifth of it.
 function habitLabel(habits) {
   const [name, weight] = Object.keys(habitNames)
     .map((each) => [each, habits[each]])
     .sort((a, b) => b[1] - a[1])[0];
+  if (weight >= 0.8) return `only ${name}`;
   if (weight >= 0.4) return `${name} ${percent(weight)}`;
   return habits.even > 0 && habits.entropy >= 0.8 * habits.even ? 'spread' : '';
 }

@@ -233,7 +233,7 @@ function linesView(group) {
         for (let j = 0; j < group.keys; ++j) {
           const weight = weights.at(head, i, j);
           const broken = weights.isBroken(head, i, j) && ++brokenCount <= mostLines;
-          if (weight >= bound || broken) segments.push(head, i, j, weight);
+          if (broken || (weight >= bound && !isHidden(group, i, j))) segments.push(head, i, j, weight);
         }
       }
     }
@@ -273,6 +273,7 @@ function linesView(group) {
     const habits = heads.length === 1 && !broken ? habitSentence(weights.habits(heads[0])) : '';
     summary.replaceChildren(
       `${counted(count, 'line', 'lines')} of at least ${leastPercent()} %${drawn}. `,
+      count || !leastPercent() ? '' : 'Lower the bound for weaker ones. ',
       broken ? el('span', { class: 'warning' }, [warning]) : '',
       habits && `Head ${heads[0] + 1}: ${habits[0].toLowerCase()}${habits.slice(1)}`,
     );

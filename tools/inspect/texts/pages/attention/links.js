@@ -5,9 +5,11 @@ function linksPanel(group, name = 'Strongest links') {
   const about = el('p', { class: 'quiet' });
   const body = el('tbody');
   const headColumn = el('th', { scope: 'col', class: 'numbers' }, ['Head']);
+  const hides = hideControl(group);
   const frame = el('aside', { class: 'side', 'aria-label': name }, [
     heading,
     about,
+    hides.frame,
     el('div', { class: 'scrolls' }, [
       el('table', { class: 'links' }, [
         el('caption', { class: 'unseen' }, [name]),
@@ -56,10 +58,11 @@ function linksPanel(group, name = 'Strongest links') {
           ]),
     );
     headColumn.hidden = single;
+    hides.show();
     keepingFocus(body, () =>
       body.replaceChildren(
         ...weights
-          .strongest(heads, limit, { query, key })
+          .strongest(heads, limit, { query, key }, (i, j) => isHidden(group, i, j))
           .map((link) =>
             el('tr', {}, [
               single ? null : el('td', { class: 'numbers' }, [swatch(link.head), String(link.head + 1)]),
@@ -72,6 +75,32 @@ function linksPanel(group, name = 'Strongest links') {
     );
   }
   return { frame, show };
+}
+
+// Switches for pairs that say little, of those that the texts have.
+function hideControl(group) {
+  const kinds = new Set([...group.query.tokens, ...group.key.tokens].map(kindOf));
+  const inputs = Object.keys(hideNames)
+    .filter((name) => (name === 'self' ? group.within : kinds.has(name)))
+    .map((name) =>
+      el('input', {
+        type: 'checkbox',
+        value: name,
+        onchange: ({ target }) =>
+          update({ hide: target.checked ? [...state.hide, name] : state.hide.filter((each) => each !== name) }),
+      }),
+    );
+  const frame = el('fieldset', { class: 'hides' }, [
+    el('legend', { class: 'name' }, ['Leave out']),
+    ...inputs.map((input) => el('label', {}, [input, ' ', hideNames[input.value]])),
+  ]);
+  frame.hidden = inputs.length === 0;
+  return {
+    frame,
+    show: () => {
+      for (const input of inputs) input.checked = state.hide.includes(input.value);
+    },
+  };
 }
 
 function swatch(head) {

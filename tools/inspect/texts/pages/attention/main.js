@@ -12,7 +12,7 @@ const keysLine = shortcuts([
   {
     keys: ['1', '2', '3', '4', '5'],
     does: 'views',
-    run: (key) => update({ view: Object.keys(views)[Number(key) - 1] }),
+    run: (key) => showView(Object.keys(views)[Number(key) - 1]),
   },
   { keys: ['[', ']'], does: 'previous, next layer', run: (key) => stepLayer(key === ']' ? 1 : -1) },
   { keys: [',', '.'], does: 'previous, next head', run: (key) => stepHead(key === '.' ? 1 : -1) },
@@ -22,6 +22,11 @@ const keysLine = shortcuts([
   { keys: ['t'], does: 'light, dark', run: switchTheme },
   { keys: ['Escape'], does: 'all tokens', run: () => update({ query: null, key: null }) },
 ]);
+
+function showView(view) {
+  const opens = view === 'rollout' && state.view !== 'rollout';
+  update(opens ? { view, layer: firstLayer(view, state.group) } : { view });
+}
 
 // Changes what is shown, in the page and in its address.
 function update(changes) {
@@ -104,7 +109,7 @@ function toolbar() {
     { 'aria-label': 'Attention', onchange: () => update({ group: Number(kinds.value), query: null, key: null }) },
     groups.map((group, i) => el('option', { value: i }, [group.name])),
   );
-  const view = choice('View', views, 'heads', (name) => update({ view: name }));
+  const view = choice('View', views, 'heads', showView);
   view.classList.add('views');
   const range = el('input', {
     type: 'range',
@@ -196,6 +201,12 @@ function embedded() {
   return [...sentences, ...content.notes, 'Not in the page: values, other activations, the model.'];
 }
 
+// Without an address that says what to show, the page opens on the query that attends most to another word.
+async function open() {
+  if (!location.hash) state.query = await strongestQuery(currentGroup()).catch(() => null);
+  await render();
+}
+
 function start() {
   const names = content.texts.map(
     (text) => `${isolated(text.name)} of ${counted(text.tokens.length, 'token', 'tokens')}`,
@@ -208,7 +219,7 @@ function start() {
     pageFooter(embedded(), content.generator),
   );
   state = stateFrom(readHash());
-  render().catch(failed);
+  open().catch(failed);
   addEventListener('hashchange', () => {
     state = stateFrom(readHash());
     render().catch(failed);

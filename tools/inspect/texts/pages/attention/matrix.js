@@ -208,7 +208,7 @@ class Matrix {
     for (let i = firstRow; i < endRow; ++i) {
       for (let j = firstColumn; j < endColumn; ++j) {
         if (isBroken?.(i, j)) hatch(context, j * cell, i * cell, cell);
-        else if (cell >= 30 && byte(i, j) > 0) this.#drawNumber(context, i, j, colours[byte(i, j)]);
+        else if (cell >= 24 && byte(i, j) >= leastNumber) this.#drawNumber(context, i, j, colours[byte(i, j)]);
       }
     }
   }
@@ -309,6 +309,9 @@ class Matrix {
     context.restore();
   }
 }
+
+// The least weight that is written into its cell: others are there on hover.
+const leastNumber = 0.1 * 255;
 
 const font = 'system-ui, "Noto Sans", sans-serif';
 

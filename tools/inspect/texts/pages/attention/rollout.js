@@ -49,7 +49,8 @@ function rolloutView(group) {
     overLayers = await Promise.all(group.layers.map((_, layer) => group.rollout(layer)));
     shading.show();
     const { query, key, layer } = state;
-    const byteOf = (from, i, j) => (group.allows(i, j) ? from.at(0, i, j) : -1);
+    const isShown = (i, j) => group.allows(i, j) && !(i === j && state.hide.includes('self'));
+    const byteOf = (from, i, j) => (isShown(i, j) ? from.at(0, i, j) : -1);
     readout.replaceChildren(...pairReadout(group, query, key, () => cellText(group, weights, 0, query, key)));
     matrix.show({
       byte: (i, j) => byteOf(weights, i, j),

@@ -3,6 +3,7 @@
 const groups = content.attention.map((raw) => new Group(raw));
 const views = { heads: 'Heads', grid: 'Grid', matrix: 'Matrix', neurons: 'Neurons', rollout: 'Rollout' };
 const everyHead = 'all';
+const hideNames = { self: 'itself', begin: '[CLS]', separator: '[SEP]', punctuation: 'punctuation' };
 const shadingNames = { even: 'Even shades', root: '√ shades' };
 
 let state = {};
@@ -17,15 +18,21 @@ function stateFrom(hash) {
   return settled({
     view: hash.view,
     group: number(hash.group) ?? 0,
-    layer: number(hash.layer) ?? 0,
+    layer: number(hash.layer) ?? firstLayer(hash.view, number(hash.group) ?? 0),
     head: number(hash.head) ?? 0,
     heads: hash.heads === everyHead ? everyHead : hash.heads?.split(',').map(number),
     query: number(hash.query),
     key: number(hash.key),
     find: hash.find ?? '',
     least: hash.least === undefined ? null : Number(hash.least),
+    hide: hash.hide?.split(',') ?? Object.keys(hideNames),
     shading: hash.shading,
   });
+}
+
+// Rollout is about all layers, and begins with their product.
+function firstLayer(view, group) {
+  return view === 'rollout' && groups[group] ? groups[group].layers.length - 1 : 0;
 }
 
 function hashOf(shown) {
@@ -40,6 +47,7 @@ function hashOf(shown) {
     key: number(shown.key),
     find: shown.find,
     least: shown.least,
+    hide: shown.hide.length === Object.keys(hideNames).length ? null : shown.hide.join(',') || 'none',
     shading: shown.shading === usualShading(shown.group) ? null : shown.shading,
   };
 }
@@ -63,13 +71,27 @@ function settled(wanted) {
     query: within(wanted.query, queries),
     key: within(wanted.key, keys),
     least: Number.isFinite(wanted.least) ? Math.min(Math.max(wanted.least, 0), 50) : null,
+    hide: Object.keys(hideNames).filter((name) => wanted.hide.includes(name)),
     shading: Object.hasOwn(shadingNames, wanted.shading) ? wanted.shading : usualShading(group),
   };
 }
 
-// The least weight that has a line, in percent: what was chosen, or else about twice that of even weights.
+// The least weight that has a line, in percent.
 function leastPercent() {
-  return state.least ?? Math.min(5, Math.max(2, Math.round(200 / currentGroup().keys)));
+  return state.least ?? 25;
+}
+
+// Whether the links of a pair are left out: those of a token to itself, and of special tokens and punctuation.
+function isHidden(group, query, key) {
+  if (state.hide.includes('self') && group.within && query === key) return true;
+  return [group.query.tokens[query], group.key.tokens[key]].some((token) => state.hide.includes(kindOf(token)));
+}
+
+// The query whose weight to another word is greatest in the layer that is shown; null where there is none.
+async function strongestQuery(group) {
+  const weights = await group.weights(state.layer);
+  const heads = Array.from({ length: weights.heads }, (_, i) => i);
+  return weights.strongest(heads, 1, {}, (i, j) => isHidden(group, i, j))[0]?.query ?? null;
 }
 
 function currentGroup() {
