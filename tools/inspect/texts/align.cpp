@@ -61,6 +61,7 @@ Alignment align(const formats::LoadedModel& loaded, const std::string& path, con
   const std::vector<TokenId>& read = report.texts[1].ids;
   result.target.add(loaded.tokenizer, {read.begin() + prompt, read.end()});
   result.target.add(loaded.tokenizer, {frames.target.end});
+  result.target.labels.back() = result.source.labels.back() = "end";
   for (models::AttentionMap& map : result.group.layers) {
     const Tensor& all = map.pairs.weights;
     map.pairs = {all.narrowed(2, prompt - 1, all.shape()[2] - prompt + 1).copy()};
@@ -109,8 +110,11 @@ void write_table(const Alignment& alignment, const Tensor& weights, const std::s
 
 // Source tokens above the columns, target tokens beside the rows (Bahdanau et al. 2015).
 void draw(const Alignment& alignment, const Tensor& weights, const std::string& path) {
-  draw_matrix(path,
-              {.title = "", .weights = weights, .rows = alignment.target.labels, .columns = alignment.source.labels});
+  draw_matrix(path, {.title = "",
+                     .weights = weights,
+                     .rows = alignment.target.labels,
+                     .columns = alignment.source.labels,
+                     .numbers_from = 0.3});
 }
 
 void write_hdf5(const Alignment& alignment, const cli::Arguments& arguments, const std::string& path) {

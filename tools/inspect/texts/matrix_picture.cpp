@@ -1,6 +1,9 @@
 #include "tools/inspect/texts/matrix_picture.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "libcore/analysis/weight_levels.hpp"
@@ -51,13 +54,40 @@ void paint_row(std::span<const Real> weights, std::uint32_t* colours) {
   }
 }
 
+// From the ground of pages to their ink.
+void paint_light_row(std::span<const Real> weights, std::uint32_t* colours) {
+  static constexpr std::array<double, 3> light{0xf4, 0xf4, 0xf0}, dark{0x10, 0x24, 0x4d};
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double weight = std::clamp(static_cast<double>(weights[i]), 0.0, 1.0);
+    std::uint32_t colour = 0;
+    for (std::size_t k = 0; k < 3; ++k) {
+      colour = colour << 8U | static_cast<std::uint32_t>(std::lround(light[k] + (dark[k] - light[k]) * weight));
+    }
+    colours[i] = std::isfinite(weights[i]) ? colour : not_finite_colour;
+  }
+}
+
+void draw_numbers(Picture& picture, Point corner, double cell, const Tensor& weights, double least) {
+  const Index columns = weights.shape()[1];
+  for (Index i = 0; i < weights.size(); ++i) {
+    const auto weight = static_cast<double>(weights[i]);
+    if (!(weight >= least)) continue;
+    const Colour colour = weight > 0.4 ? Colour{1, 1, 1} : Colour{};
+    picture.text({corner.x + (static_cast<double>(i % columns) + 0.5) * cell,
+                  corner.y + (static_cast<double>(i / columns) + 0.5) * cell + 3},
+                 fmt::format("{:.2f}", weight).substr(weight < 0.995 ? 1 : 0), Anchor::middle, colour, 8);
+  }
+}
+
 // Cells with a hairline around them, since the largest weight is as white as the paper.
-void draw_cells(Picture& picture, Point corner, double width, double height, const Tensor& weights) {
+void draw_cells(Picture& picture, Point corner, double width, double height, const Tensor& weights,
+                bool is_light = false) {
   const Index rows = weights.shape()[0], columns = weights.shape()[1];
-  picture.cells(corner, width, height,
-                {rows, columns, [&](Index row, std::uint32_t* colours) {
-                   paint_row({weights.data() + row * columns, static_cast<std::size_t>(columns)}, colours);
-                 }});
+  picture.cells(corner, width, height, {rows, columns, [&](Index row, std::uint32_t* colours) {
+                                          const std::span<const Real> of_row(weights.data() + row * columns,
+                                                                             static_cast<std::size_t>(columns));
+                                          is_light ? paint_light_row(of_row, colours) : paint_row(of_row, colours);
+                                        }});
   const Pen hairline{{0.6, 0.6, 0.6}, 0.5};
   const double right = corner.x + width + 0.25, bottom = corner.y + height + 0.25, left = corner.x - 0.25,
                top = corner.y - 0.25;
@@ -93,7 +123,8 @@ void check_picture_side(const std::string& path, Index tokens) {
 
 void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
   const Index most = longest_side(path, matrix.weights.shape());
-  const auto [cell, size] = sizes_for(most);
+  const bool has_numbers = matrix.numbers_from > 0 && most <= 128;
+  const auto [cell, size] = has_numbers ? CellSizes{22, 10} : sizes_for(most);
   const auto rows = static_cast<double>(matrix.weights.shape()[0]),
              columns = static_cast<double>(matrix.weights.shape()[1]);
   const std::vector<std::string> row_labels = shortened_labels(matrix.rows),
@@ -131,7 +162,8 @@ void draw_matrix(const std::string& path, const LabelledMatrix& matrix) {
   for (std::size_t i = 0; i < row_labels.size(); ++i) {
     picture.text({left - 4, top + static_cast<double>(i) * cell + baseline}, row_labels[i], Anchor::end, {}, size);
   }
-  draw_cells(picture, {left, top}, columns * cell, rows * cell, matrix.weights);
+  draw_cells(picture, {left, top}, columns * cell, rows * cell, matrix.weights, matrix.numbers_from > 0);
+  if (has_numbers) draw_numbers(picture, {left, top}, cell, matrix.weights, matrix.numbers_from);
   picture.save();
 }
 

@@ -1,5 +1,5 @@
-// Pictures of matrices of weights: a cell for each pair of tokens, 0 is black and 1 white (SPEC 7.6), a weight that is
-// not finite red.
+// Pictures of matrices of weights: a cell for each pair of tokens, 0 is black and 1 white (SPEC 7.6), or 0 is light and
+// 1 dark, as on pages; a weight that is not finite red.
 #pragma once
 
 #include <string>
@@ -22,6 +22,8 @@ struct LabelledMatrix {
   Tensor weights;                           // [rows, columns]
   std::vector<std::string> rows, columns;   // printable labels
   std::string row_title{}, column_title{};  // what these are; or empty
+  // Light, in larger cells that say their weight where it is at least this; 0: black and white.
+  double numbers_from = 0;
 };
 
 // The matrix with the labels of all rows on the left and those of all columns above, turned. Throws UsageError for more
