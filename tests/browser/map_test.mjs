@@ -13,6 +13,7 @@ for (const file of files) {
         .getAttribute('transform')
         .match(/-?[\d.]+/g)
         .map(Number);
+      each.ownerSVGElement.scrollIntoView({ block: 'center' }); // lists may be before it
       const frame = each.ownerSVGElement.getBoundingClientRect();
       return [frame.left + x, frame.top + y];
     });
@@ -38,6 +39,19 @@ for (const file of files) {
     const axes = await texts(page, '.map .axis');
     assert.deepEqual(axes, layouts[0].axes.slice(0, 2));
     assert.match(axes[0], /% of the variance/);
+  });
+
+  on(file, 'lists of neighbours come first, and lead to the points', {}, async (page) => {
+    const { ranked } = dataOf(file);
+    assert.equal((await page.$$('.ranked')).length, ranked.length);
+    if (!ranked.length) return;
+    assert.deepEqual(
+      (await texts(page, '.ranked:first-child tbody td:first-child')).slice(0, 3),
+      ranked[0].near.slice(0, 3).map(([label]) => label),
+    );
+    await page.click('.ranked button');
+    await settled(page);
+    assert.equal((await texts(page, '.details h2'))[0], ranked[0].near[0][0]);
   });
 
   on(file, 'labels do not overlap', {}, async (page) => {

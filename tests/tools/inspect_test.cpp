@@ -637,9 +637,16 @@ TEST_CASE("inspect neighbours: the pieces most like a word, without itself and s
   }
   table[256 * 8] = 1;
   write_model(place.path("some.h5"), small_config, place.weights());
-  CHECK(place.run("$I neighbours some.h5 a --top 2").out == "b\t1\nc\t0.707107\n");
-  CHECK(place.run("$I neighbours some.h5 a c --top 1").out == "a\tb\t1\nc\ta\t0.707107\n");
-  const json answers = place.run_json("$I neighbours some.h5 ab a --top 300");
+  CHECK(place.run("$I neighbours some.h5 a --top 2 --raw").out == "b\t1\nc\t0.707107\n");
+  CHECK(place.run("$I neighbours some.h5 a c --top 1 --raw").out == "a\tb\t1\nc\ta\t0.707107\n");
+  // Without the mean, which a vector of 256 equal ones is to all.
+  for (Index i = 0; i < 257; ++i) table[i * 8 + 2] = 100;
+  write_model(place.path("moved.h5"), small_config, place.weights());
+  const std::vector<std::string> moved = testing::lines_of(place.run("$I neighbours moved.h5 a --top 300").out);
+  CHECK(moved[0].starts_with("b\t0.99"));
+  CHECK(moved.back().starts_with("d\t-0.99"));
+  CHECK(testing::lines_of(place.run("$I neighbours moved.h5 a --top 300 --raw").out).back().starts_with("d\t0.99"));
+  const json answers = place.run_json("$I neighbours some.h5 ab a --top 300 --raw");
   REQUIRE(answers["words"].size() == 2);
   const json& answer = answers["words"][0];
   CHECK(answer["word"] == "ab");

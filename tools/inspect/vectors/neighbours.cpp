@@ -7,6 +7,7 @@
 #include "libcore/analysis/embed.hpp"
 #include "libcore/analysis/nearest.hpp"
 #include "libcore/base/printable.hpp"
+#include "libcore/text/spelling.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/token_text.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 struct NeighboursOptions {
   Index top = 10;
+  bool raw = false;
   std::string base, output;
   MapLayout layout = MapLayout::pca;
   bool json = false;
@@ -27,6 +29,10 @@ struct NeighboursOptions {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("top", "how many pieces to print for each word").range(1, 1000000).takes("K").essential(), self.top);
+    visitor(
+        Field("raw", "compare the vectors as they are, without removing their mean, and list pieces inside words, too")
+            .essential(),
+        self.raw);
     visitor(base_field(), self.base);
     visitor(map_output_field("the words and these pieces"), self.output);
     visitor(layout_field(), self.layout);
@@ -48,11 +54,19 @@ struct WordNeighbours {
 
 class NeighbourSearch {
  public:
-  NeighbourSearch(const std::string& model, const std::string& base)
-      : loaded_(model, base, "inspect neighbours"), pieces_(loaded_.vectors.token_embeddings()) {}
+  NeighbourSearch(const std::string& model, const std::string& base, bool raw)
+      : loaded_(model, base, "inspect neighbours"),
+        raw_(raw),
+        table_(raw ? loaded_.vectors.token_embeddings() : centred(loaded_.vectors.token_embeddings(), mean_)),
+        pieces_(table_) {}
 
   const text::Tokenizer& tokenizer() const { return loaded_.tokenizer; }
-  Tensor vector(std::span<const TokenId> ids) const { return analysis::embed_tokens(loaded_.vectors, ids); }
+  // The mean of the pieces' embeddings, without that of all.
+  Tensor vector(std::span<const TokenId> ids) const {
+    const Tensor vector = analysis::embed_tokens(loaded_.vectors, ids);
+    for (std::size_t j = 0; j < mean_.size(); ++j) vector[static_cast<Index>(j)] -= static_cast<Real>(mean_[j]);
+    return vector;
+  }
 
   // The pieces whose embeddings are most similar to the mean of the word's pieces, except these and special tokens.
   WordNeighbours operator()(const std::string& text, Index top) const {
@@ -64,6 +78,7 @@ class NeighbourSearch {
       if (row >= tokenizer().vocab_size()) continue;
       const auto id = static_cast<TokenId>(row);
       if (tokenizer().is_special(id) || std::ranges::find(ids, id) != ids.end()) continue;
+      if (!raw_ && tokenizer().piece(id).starts_with(text::continuation_mark)) continue;
       result.nearest.push_back({id, similarity});
       if (static_cast<Index>(result.nearest.size()) == top) break;
     }
@@ -71,7 +86,22 @@ class NeighbourSearch {
   }
 
  private:
+  // A copy without the mean of the rows, which all of them have in common (Mu and Viswanath 2018).
+  static Tensor centred(const Tensor& table, std::vector<double>& mean) {
+    const Tensor copy(table.shape());
+    copy.assign(table);
+    const Index rows = copy.shape()[0], width = copy.shape()[1];
+    mean.assign(static_cast<std::size_t>(width), 0);
+    for (Index i = 0; i < copy.size(); ++i) mean[static_cast<std::size_t>(i % width)] += static_cast<double>(copy[i]);
+    for (double& each : mean) each /= static_cast<double>(rows);
+    for (Index i = 0; i < copy.size(); ++i) copy[i] -= static_cast<Real>(mean[static_cast<std::size_t>(i % width)]);
+    return copy;
+  }
+
   VectorModel loaded_;
+  bool raw_;
+  std::vector<double> mean_;  // empty of raw vectors
+  Tensor table_;
   analysis::NearestVectors pieces_;
 };
 
@@ -109,13 +139,15 @@ std::string label_of_piece(const text::Tokenizer& tokenizer, TokenId id) {
 
 // A piece that is near several words is a point of the most similar one; a word that is a piece is one point.
 VectorMap map_of(const std::vector<WordNeighbours>& all, const NeighbourSearch& search, const std::string& model) {
-  VectorMap map{"Neighbours among the embeddings of " + model, "word", "words asked for", {}, {}};
+  VectorMap map{"Neighbours among the embeddings of " + model, "word", "words asked for", {}, {}, {}};
   std::vector<Tensor> vectors;
   std::map<TokenId, std::pair<double, std::string>> nearest;
   for (const WordNeighbours& each : all) {
     map.points.push_back({label_of(each.word), each.word, "", true});
     vectors.push_back(each.vector);
+    map.ranked.push_back({each.word, {}});
     for (const auto& [id, similarity] : each.nearest) {
+      map.ranked.back().near.emplace_back(label_of_piece(search.tokenizer(), id), similarity);
       auto& best = nearest.try_emplace(id, -2.0, "").first->second;
       best = std::max(best, {similarity, each.word}, [](const auto& x, const auto& y) { return x.first < y.first; });
     }
@@ -143,7 +175,7 @@ void neighbours(const cli::Arguments& arguments, const NeighboursOptions& option
     check<UsageError>(!options.json, "-o writes a map; leave --json out");
     cli::protect_inputs({options.base}, {options.output}, arguments);
   }
-  const NeighbourSearch search(model, options.base);
+  const NeighbourSearch search(model, options.base, options.raw);
   std::vector<WordNeighbours> all;
   for (const std::string& word : arguments.operands("WORD")) all.push_back(search(word, options.top));
   if (!options.output.empty()) {
@@ -160,8 +192,8 @@ void neighbours(const cli::Arguments& arguments, const NeighboursOptions& option
 cli::Verb verbs::neighbours() {
   return cli::make_verb<NeighboursOptions>(
       {.summary = "Prints the pieces whose embeddings are most similar to a word's.",
-       .synopsis = {"MODEL WORD... [--top K] [--json]",
-                    "MODEL WORD... [--top K] [--layout NAME] -o x.html|x.svg|x.png|x.pdf|x.tsv"},
+       .synopsis = {"MODEL WORD... [--top K] [--raw] [--json]",
+                    "MODEL WORD... [--top K] [--raw] [--layout NAME] -o x.html|x.svg|x.png|x.pdf|x.tsv"},
        .operands = {{"MODEL", "a model file, or an adapter", 1, 1},
                     {"WORD", "words, as they would stand in a text", 1, cli::any_number}}},
       heddle::neighbours);

@@ -226,6 +226,18 @@ Json page_layout(const std::string& name, const Layout& layout) {
   return {{"name", name}, {"axes", std::move(axes)}, {"coordinates", std::move(coordinates)}};
 }
 
+Json ranked_lists(const VectorMap& map) {
+  Json lists = Json::array();
+  for (const RankedNeighbours& each : map.ranked) {
+    Json near = Json::array();
+    for (const auto& [label, similarity] : each.near) {
+      near.push_back({printable(label), std::strtod(fmt::format("{:.4g}", similarity).c_str(), nullptr)});
+    }
+    lists.push_back({{"word", printable(each.word)}, {"near", std::move(near)}});
+  }
+  return lists;
+}
+
 // t-SNE too, where it is quick or wanted.
 void write_map_page(const std::string& path, const VectorMap& map, const Tensor& unit, MapLayout layout) {
   Json points = Json::array();
@@ -249,6 +261,7 @@ void write_map_page(const std::string& path, const VectorMap& map, const Tensor&
               {"groups", std::move(names)},
               {"points", std::move(points)},
               {"layouts", std::move(layouts)},
+              {"ranked", ranked_lists(map)},
               {"first", layout == MapLayout::tsne ? 1 : 0}});
 }
 

@@ -36,11 +36,18 @@ struct MapPoint {
   bool is_marked = false;  // drawn as a square
 };
 
+// What is nearest to a word, the most similar first.
+struct RankedNeighbours {
+  std::string word;
+  std::vector<std::pair<std::string, double>> near;  // labels and similarities
+};
+
 struct VectorMap {
   std::string title;
   std::string group_name, marked_name;  // what groups are ("sense"), and what marked points are ("asked")
   std::vector<MapPoint> points;
-  Tensor vectors;  // [points, width]
+  Tensor vectors;                          // [points, width]
+  std::vector<RankedNeighbours> ranked{};  // lists that a page has before the map
 };
 
 // Whether a map can be written to a file of this name.

@@ -554,9 +554,41 @@
   );
   const all = button('All', reset, { 'aria-label': 'Show all points' });
 
+  // What is nearest to each word, before the map.
+  const rankedAtOnce = 10;
+  function rankedList({ word, near }) {
+    const most = Math.max(1e-9, ...near.map(([, similarity]) => similarity));
+    const rows = near.slice(0, rankedAtOnce).map(([label, similarity]) => {
+      const bar = el('span', { class: 'bar', 'aria-hidden': 'true' });
+      bar.style.width = `${Math.max(0, (100 * similarity) / most).toFixed(1)}%`;
+      const point = points.find((each) => each.label === label);
+      return el('tr', {}, [
+        el('td', {}, [
+          point
+            ? el('button', { type: 'button', class: 'plain', onclick: () => choose(point) }, [bdi(label)])
+            : bdi(label),
+        ]),
+        el('td', { class: 'numbers' }, [similarity.toFixed(3)]),
+        el('td', { class: 'bars' }, [bar]),
+      ]);
+    });
+    return el('table', { class: 'ranked' }, [
+      el('caption', {}, ['Nearest to ', bdi(word)]),
+      el('thead', { class: 'unseen' }, [
+        el('tr', {}, [
+          el('th', { scope: 'col' }, ['piece']),
+          el('th', { scope: 'col' }, ['similarity']),
+          el('td', { 'aria-hidden': 'true' }),
+        ]),
+      ]),
+      el('tbody', {}, rows),
+    ]);
+  }
+
   const box = el('div', { class: 'map-box' }, [picture]);
   document.getElementById('main').replaceChildren(
     pageHeader(given.title, [`${counted(points.length, 'vector', 'vectors')} of ${given.width} numbers, in the plane`]),
+    given.ranked.length ? el('div', { class: 'ranked-lists' }, given.ranked.map(rankedList)) : '',
     el('div', { class: 'controls' }, [
       layoutChoice,
       axesField,
