@@ -126,13 +126,43 @@ for (const file of files) {
 
   if (scored) {
     on(file, 'the most surprising tokens are those', {}, async (page) => {
-      await page.click('.surprising, main > details > summary');
-      await settled(page);
       const [first] = await texts(page, '.surprising li');
       const most = Math.max(...surprises.filter((x) => x !== null));
       assert.ok(first.includes(`${most.toFixed(2)} bits`));
       const totals = await text(page, 'main > p');
       assert.ok(totals.includes(`${data.scored.nats_per_token.toFixed(4)} nats per token`));
+    });
+
+    on(
+      file,
+      'it opens on the most surprising token, and a line shows the surprise along the text',
+      {},
+      async (page) => {
+        const most = Math.max(...surprises.filter((x) => x !== null));
+        assert.equal(await fact(page, 'surprise'), `${most.toFixed(2)} bits`);
+        assert.ok(await page.$eval('main > details', (each) => each.open));
+        const before = (await hash(page)).token;
+        const box = await (await page.$('.sparkline')).boundingBox();
+        await page.mouse.click(box.x + 1, box.y + 10);
+        await settled(page);
+        assert.equal((await hash(page)).token, '0');
+        assert.notEqual(before, undefined);
+      },
+    );
+
+    on(file, 'bits are summed by words and by lines', {}, async (page) => {
+      const whole = surprises.reduce((sum, x) => sum + (x ?? 0), 0);
+      for (const unit of ['word', 'line']) {
+        await page.click(`main > details label:has([value=${unit}])`);
+        await settled(page);
+        const rows = (await texts(page, '.surprising li')).map((row) => Number(row.match(/([\d.]+) bits?$/)[1]));
+        assert.deepEqual(
+          rows,
+          [...rows].sort((a, b) => b - a),
+        );
+        assert.ok(rows.reduce((sum, x) => sum + x, 0) <= whole + 0.1 * rows.length);
+        assert.equal((await hash(page)).unit, unit);
+      }
     });
 
     on(file, 'shades follow the surprise', { hash: 'colour=surprise' }, async (page) => {

@@ -162,8 +162,10 @@ TEST_CASE("inspect tokens: bad input") {
   corpus.refused("inspect tokens tokenizer.h5 empty", 1, "inspect: empty: has no text");
   corpus.refused("inspect tokens tokenizer.h5 --text ''", 2, "--text: the TEXT is empty");
   corpus.refused("inspect tokens tokenizer.h5 empty --text cat", 2, "--text gives the text; leave out 'empty'");
-  corpus.refused("inspect tokens tokenizer.h5 cat -o x.svg", 2,
-                 "x.svg: tokens are written into files that end in .html");
+  corpus.refused("inspect tokens tokenizer.h5 cat -o x.txt", 2,
+                 "x.txt: tokens are written into files that end in .html, .svg");
+  corpus.must("inspect tokens tokenizer.h5 'the cat' -o x.svg");
+  CHECK(contains(read_file(corpus.path("x.svg")), "<svg"));
   corpus.refused("inspect tokens tokenizer.h5 cat -o x.html --json", 2, "leave --json and --table out");
   corpus.refused("inspect tokens tokenizer.h5 train.txt -o tokenizer.h5", 2, "tokens are written into");
   corpus.refused("cp train.txt x.tsv; inspect tokens tokenizer.h5 x.tsv -o x.tsv", 2, "x.tsv");

@@ -7,6 +7,7 @@
 #include "libcore/base/strings.hpp"
 #include "tools/cli/version.hpp"
 #include "tools/drawing/pages/page.hpp"
+#include "tools/drawing/picture.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/page_parts.hpp"
 
@@ -172,9 +173,9 @@ void TokenAnswer::check_usage(bool table, const std::string& subject) const {
   check_forms(json, jsonl);
   check<UsageError>(!table || (!json && !jsonl), "--table prints for people; leave --json out");
   if (output.empty()) return;
-  check<UsageError>(is_page_name(output) || output.ends_with(".tsv"), output, ": ", subject,
-                    " written into files that end in .html or .tsv");
-  check<UsageError>(!json && !jsonl && !table, "-o writes a page or a table; leave --json and --table out");
+  check<UsageError>(is_page_name(output) || Picture::is_name(output) || output.ends_with(".tsv"), output, ": ", subject,
+                    " written into files that end in .html, .svg, .png, .pdf or .tsv");
+  check<UsageError>(!json && !jsonl && !table, "-o writes a page, a picture or a table; leave --json and --table out");
 }
 
 void check_fits_page(std::size_t tokens, const std::string& path) {

@@ -93,7 +93,7 @@ struct TokenAnswer {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("output", "file to write: a page .html, or a table .tsv")
+    visitor(Field("output", "file to write: a page .html, a picture .svg, .png or .pdf, or a table .tsv")
                 .letter('o')
                 .not_empty()
                 .takes("FILE")

@@ -11,12 +11,14 @@
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
+#include "tools/drawing/picture.hpp"
 #include "tools/drawing/terminal.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
 #include "tools/inspect/texts/interlinear.hpp"
+#include "tools/inspect/texts/token_picture.hpp"
 #include "tools/inspect/texts/token_scores.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/escaped.hpp"
@@ -253,6 +255,21 @@ void write_surprise_page(const Scored& scored, const std::string& path) {
   write_token_page(path, "Surprise of ", scored.name, scored.tokenizer, std::move(totals), std::move(texts));
 }
 
+// Shaded as in the page: 15 bits and more are the strongest.
+void draw_surprise(const Scored& scored, const std::string& path) {
+  std::vector<DrawnToken> tokens;
+  for (const ScoredCut& text : scored.texts) {
+    for (std::size_t i = 0; i < text.cut.tokens.size(); ++i) {
+      const CutToken& token = text.cut.tokens[i];
+      const TokenPrediction* const prediction = text.prediction(i);
+      const double bits = prediction == nullptr ? 0 : surprise(*prediction);
+      tokens.push_back({shown(token, scored.tokenizer), number_of(prediction), bits / 15, token.text.ends_with('\n'),
+                        i == 0, std::max(0.0, bits)});
+    }
+  }
+  draw_tokens(path, "surprise in bits under " + printable(scored.name), tokens);
+}
+
 void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& options) {
   const auto& [output, json, jsonl] = options.answer;
   options.answer.check_usage(options.table, "surprise is");
@@ -268,6 +285,8 @@ void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& o
   check<DataError>(scored.totals().tokens > 0, "no token was scored: the text has none, or only the first one");
   if (is_page_name(output)) {
     write_surprise_page(scored, output);
+  } else if (Picture::is_name(output)) {
+    draw_surprise(scored, output);
   } else if (!output.empty()) {
     write_tsv(scored, output);
   } else if (json || jsonl) {
@@ -282,7 +301,7 @@ void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& o
 cli::Verb verbs::surprise() {
   return cli::make_verb<SurpriseOptions>(
       {.summary = "Shows how probable and how surprising each token of a text is under a model.",
-       .synopsis = {"MODEL [FILE|TEXT] [--top K] [--table] [-o x.html|x.tsv] [--json|--jsonl]"},
+       .synopsis = {"MODEL [FILE|TEXT] [--top K] [--table] [-o x.html|x.svg|x.tsv] [--json|--jsonl]"},
        .operands = {{"MODEL", "a model that predicts next tokens, masked tokens or target texts; or an adapter", 1, 1},
                     {"FILE", "a file, or a text; none or - is standard input", 0, 1}}},
       surprise_of_texts);

@@ -13,11 +13,13 @@
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/drawing/pages/page.hpp"
+#include "tools/drawing/picture.hpp"
 #include "tools/drawing/terminal.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
 #include "tools/inspect/texts/loss_tokens.hpp"
+#include "tools/inspect/texts/token_picture.hpp"
 #include "tools/inspect/verbs.hpp"
 #include "tools/lines/escaped.hpp"
 #include "tools/lines/json_line.hpp"
@@ -200,6 +202,21 @@ void write_tokens_page(const Cut& cut, const std::string& path) {
   write_token_page(path, "Tokens of ", cut.name, cut.tokenizer, nullptr, std::move(texts));
 }
 
+// Every second token is shaded, with its id below it.
+void draw_cut(const Cut& cut, const std::string& path) {
+  std::vector<DrawnToken> drawn;
+  for (const EncodedText& text : cut.texts) {
+    bool is_first = true;
+    text.for_each([&](const CutToken& token) {
+      const std::string label = label_of(token);
+      drawn.push_back({label.empty() ? printable(cut.tokenizer.piece(token.id)) : label, std::to_string(token.id),
+                       drawn.size() % 2 == 0 ? 0.45 : 0.15, token.text.ends_with('\n'),
+                       std::exchange(is_first, false)});
+    });
+  }
+  draw_tokens(path, "tokens of " + printable(cut.name), drawn);
+}
+
 void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   const auto& [output, json, jsonl] = options.answer;
   options.answer.check_usage(options.table, "tokens are");
@@ -219,6 +236,8 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   }
   if (is_page_name(output)) {
     write_tokens_page(cut, output);
+  } else if (Picture::is_name(output)) {
+    draw_cut(cut, output);
   } else if (!output.empty()) {
     write_tsv(cut, output);
   } else if (json || jsonl) {
@@ -233,7 +252,7 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
 cli::Verb verbs::tokens() {
   return cli::make_verb<TokensOptions>(
       {.summary = "Shows how a text is cut into tokens.",
-       .synopsis = {"TOKENIZER [FILE|TEXT] [--table] [-o x.html|x.tsv] [--json|--jsonl]",
+       .synopsis = {"TOKENIZER [FILE|TEXT] [--table] [-o x.html|x.svg|x.tsv] [--json|--jsonl]",
                     "TOKENIZER FILE --loss[=TEXT] [--jsonl]"},
        .operands = {{"TOKENIZER", "a tokenizer, token or model file, or a foreign tokenizer that tokenize -t takes", 1,
                      1},

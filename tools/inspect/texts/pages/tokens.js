@@ -29,12 +29,21 @@
     colour: scored ? 'surprise' : 'tokens',
     below: scored ? 'surprise' : 'none',
     token: null,
+    unit: 'token',
     search: '',
     ...readHash(),
   };
+  const asked = state.token !== null; // by the address
+  if (!asked && scored) state.token = mostSurprisingOf(tokens);
   state.token = state.token === null ? null : Math.min(Math.max(0, Number(state.token) || 0), tokens.length - 1);
   let hits = [];
   let hit = -1;
+
+  // The place of the token with the most bits; null where none was scored.
+  function mostSurprisingOf(all) {
+    const best = all.reduce((most, token, i) => ((token.surprise ?? -1) > (all[most]?.surprise ?? -1) ? i : most), 0);
+    return all[best]?.surprise === null ? null : best;
+  }
 
   const bits = (x) => (x === null ? 'not scored' : `${x.toFixed(2)} ${Number(x.toFixed(2)) === 1 ? 'bit' : 'bits'}`);
   const short = (x) => (x === null ? '–' : x.toFixed(1));
@@ -163,6 +172,7 @@
   }
 
   function showDetails() {
+    moveCursor();
     details.classList.toggle('nothing', state.token === null);
     if (state.token === null) {
       details.replaceChildren(
@@ -503,7 +513,7 @@
   }
 
   function keepState() {
-    writeHash({ ...state, colour: scored ? state.colour : null });
+    writeHash({ ...state, colour: scored ? state.colour : null, unit: state.unit === 'token' ? null : state.unit });
   }
 
   function totals() {
@@ -525,39 +535,101 @@
     ];
   }
 
-  function mostSurprising() {
-    const order = tokens
-      .map((token, i) => [token, i])
-      .filter(([token]) => token.surprise !== null)
-      .sort(([a], [b]) => b.surprise - a.surprise)
+  // Tokens, words or lines with the sum of their bits. A word begins after white space, a line after its end.
+  function partsBy(unit) {
+    const parts = [];
+    tokens.forEach((token, i) => {
+      const before = i > 0 && tokens[i - 1].text === token.text ? tokens[i - 1].shown : '\n';
+      const begins =
+        unit === 'token' ||
+        (unit === 'word' ? /^\s/.test(token.gap + token.shown) || /\s$/.test(before) : before.endsWith('\n')) ||
+        token.place === 0;
+      if (begins) parts.push({ first: i, text: '', bits: 0, scored: false });
+      const part = parts.at(-1);
+      part.text += (part.first === i ? '' : token.gap) + (token.shown || token.piece);
+      part.bits += token.surprise ?? 0;
+      part.scored ||= token.surprise !== null;
+    });
+    return parts.filter(({ scored: any }) => any);
+  }
+
+  const ranking = el('ol', { class: 'surprising' });
+  function drawRanking() {
+    const order = partsBy(state.unit)
+      .sort((a, b) => b.bits - a.bits || a.first - b.first)
       .slice(0, 10);
-    return el('details', {}, [
-      el('summary', {}, ['The most surprising tokens']),
-      el(
-        'ol',
-        { class: 'surprising' },
-        order.map(([token, i]) =>
-          el('li', {}, [
-            el(
-              'button',
-              {
-                type: 'button',
-                class: 'plain',
-                onclick: () => {
-                  show('text');
-                  choose(i);
-                },
+    const shownOf = (text) => (text.length > 60 ? `${text.slice(0, 60)}…` : text);
+    ranking.replaceChildren(
+      ...order.map(({ first, text, bits: sum }) =>
+        el('li', {}, [
+          el(
+            'button',
+            {
+              type: 'button',
+              class: 'plain',
+              onclick: () => {
+                show('text');
+                choose(first);
               },
-              [bdi(label(token), { class: 'piece' })],
-            ),
-            ` ${bits(token.surprise)}, rank ${token.rank.toLocaleString('en')}`,
-          ]),
-        ),
+            },
+            [bdi(visible(shownOf(text.trim() || text)), { class: 'piece' })],
+          ),
+          state.unit === 'token' ? ` ${bits(sum)}, rank ${tokens[first].rank.toLocaleString('en')}` : ` ${bits(sum)}`,
+        ]),
       ),
+    );
+  }
+
+  function mostSurprising() {
+    drawRanking();
+    const units = { token: 'Tokens', word: 'Words', line: 'Lines' };
+    return el('details', { open: true }, [
+      el('summary', {}, ['The most surprising tokens']),
+      choice('Sums by', units, state.unit, (unit) => {
+        state.unit = unit;
+        drawRanking();
+        keepState();
+      }),
+      ranking,
     ]);
   }
 
-  const textPart = el('div', { class: 'text-part' }, [el('div', {}, [legend, textView]), details]);
+  // Bits along the text, as a line; a click chooses the token there.
+  const cursor = svgElement('line', { y1: 0, y2: 100 });
+  function sparkline() {
+    const most = Math.max(1, ...tokens.map(({ surprise }) => surprise ?? 0));
+    const step = Math.max(1, tokens.length / 1500);
+    let path = '';
+    for (let at = 0; at < tokens.length; at += step) {
+      const some = tokens.slice(Math.floor(at), Math.max(Math.floor(at) + 1, Math.floor(at + step)));
+      const y = 98 - (96 * Math.max(...some.map(({ surprise }) => surprise ?? 0))) / most;
+      path += `${path ? 'L' : 'M'}${(at + 0.5).toFixed(1)} ${y.toFixed(1)}`;
+    }
+    return svgElement(
+      'svg',
+      {
+        class: 'sparkline',
+        viewBox: `0 0 ${tokens.length} 100`,
+        preserveAspectRatio: 'none',
+        role: 'img',
+        'aria-label': `Surprise along the text: at most ${bits(most)}`,
+        onclick: (event) => {
+          const box = event.currentTarget.getBoundingClientRect();
+          choose(Math.min(tokens.length - 1, Math.floor(((event.clientX - box.left) / box.width) * tokens.length)));
+        },
+      },
+      [svgElement('path', { d: path }), cursor],
+    );
+  }
+  function moveCursor() {
+    cursor.setAttribute('visibility', state.token === null ? 'hidden' : 'visible');
+    for (const name of ['x1', 'x2']) cursor.setAttribute(name, (state.token ?? 0) + 0.5);
+  }
+
+  const textPart = el('div', { class: 'text-part' }, [
+    el('div', {}, [legend, scored ? sparkline() : null, textView]),
+    details,
+  ]);
 
   document.getElementById('main').replaceChildren(
     pageHeader(scored ? 'Surprise, token by token' : 'Text as tokens', [
@@ -601,6 +673,6 @@
   drawLegend();
   showDetails();
   show(state.view);
-  if (state.token !== null) nodes[state.token]?.scrollIntoView({ block: 'nearest' });
+  if (asked) nodes[state.token]?.scrollIntoView({ block: 'nearest' });
   document.getElementById('main').setAttribute('aria-busy', 'false');
 }
