@@ -144,7 +144,26 @@ for (const file of files) {
     });
   });
 
+  on(file, 'a name stands at the end of each line', {}, async (page) => {
+    const { settings } = dataOf(file);
+    const names = await page.$$eval('.end-name', (all) => all.map((each) => each.firstChild.textContent));
+    assert.equal(names.length, runs.length === 1 ? losses.length : settings.length);
+  });
+
   if (runs.length > 1) {
+    on(file, 'runs that differ in the seed have one colour, their mean and its spread', {}, async (page) => {
+      const { options, settings } = dataOf(file);
+      const heads = await texts(page, '.runs thead th');
+      assert.deepEqual(heads.slice(6), options);
+      if (settings.length === runs.length) return;
+      assert.equal((await page.$$('.mean')).length, 1);
+      assert.equal((await page.$$('.spread')).length, 1);
+      await press1(page, 'Mean of seeds');
+      await settled(page);
+      assert.equal((await page.$$('.mean')).length, 0);
+      assert.equal((await hash(page)).means, '0');
+    });
+
     on(file, 'the legend hides and shows runs', {}, async (page) => {
       await page.click('.run');
       await settled(page);

@@ -51,13 +51,27 @@ inspect surprise decoder.h5 "$sentence" -o surprise.html
 tail -n 2 pairs.tsv | inspect surprise translator.h5 -o pairs.html
 node "$here/tokens_test.mjs" "$@" tokens.html surprise.html pairs.html
 
+{
+  echo label,text
+  for i in {1..60}; do
+    ((i % 2)) && echo "good,a splendid film number $i" || echo "bad,a dreadful film number $i"
+  done
+} >films.csv
+finetune -q --arch bag --task classify --train films.csv -o films.h5
+inspect explain films.h5 'a splendid film, a dreadful </script> scene' --class all -o explain.html
+head -n 2 pairs.tsv | inspect explain translator.h5 -o translation.html
+node "$here/explain_test.mjs" "$@" explain.html translation.html
+
 for seed in 1 2; do
   pretrain -q --train text.txt -t bpe.h5 --valid text.txt --layers 1 --heads 2 --width 32 --sequence-length 32 \
     --steps 40 --eval-every 10 --log-every 2 --seed "$seed" -o "run$seed.h5"
 done
 inspect history run1.h5 -o run.html
 inspect history run1.h5 run2.h5 -o runs.html
-node "$here/history_test.mjs" "$@" run.html runs.html
+pretrain -q --train text.txt -t bpe.h5 --valid text.txt --layers 1 --heads 2 --width 48 --sequence-length 32 \
+  --steps 40 --eval-every 10 --log-every 2 --seed 1 -o wide.h5
+inspect history run1.h5 run2.h5 wide.h5 -o widths.html
+node "$here/history_test.mjs" "$@" run.html runs.html widths.html
 
 grep -m 40 -n ' the ' text.txt | awk -F: '{ print ($1 % 2 ? "odd" : "even") "\t1\tin the " $1 }' >senses.tsv
 cut -f 2- senses.tsv | tail -n 10 >asked.tsv

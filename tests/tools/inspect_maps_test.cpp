@@ -75,6 +75,27 @@ TEST_CASE("inspect history: the points of a page are those of the history, means
   corpus.refused("inspect history encoder.h5 -o page.html --json", 2, "a picture, a page or a table");
 }
 
+TEST_CASE("inspect history: a column for each option that differs, and one setting for runs that differ in the seed") {
+  const MapCorpus corpus;
+  for (const std::string run : {"a --width 16 --seed 1", "b --width 16 --seed 2", "c --width=32 --seed 1"}) {
+    corpus.must(
+        "pretrain -q --train train.h5 --arch encoder --layers 1 --heads 2 --context 16 --batch-size 4 --steps 4 " +
+        run.substr(2) + " -o " + run.substr(0, 1) + ".h5");
+  }
+  const std::vector<std::string> table = lines_of(corpus.must("inspect history a.h5 b.h5 c.h5").out);
+  CHECK(table[0].ends_with("at step  width  seed"));
+  CHECK(table[2].ends_with("16     2"));
+  const auto rows = cells(corpus.must("inspect history a.h5 b.h5 c.h5 -o runs.tsv && cat runs.tsv").out);
+  CHECK(rows[0][rows[0].size() - 2] == "--width");
+  CHECK(rows.back()[rows[0].size() - 2] == "32");
+  corpus.must("inspect history a.h5 b.h5 c.h5 -o runs.html && inspect history a.h5 b.h5 c.h5 -o runs.svg");
+  const json data = data_of(read_file(corpus.path("runs.html")));
+  CHECK(data["options"] == json::array({"width", "seed"}));
+  CHECK(data["settings"] == json::array({"width 16", "width 32"}));
+  CHECK(data["runs"][1]["setting"] == 0);
+  CHECK(data["runs"][2]["setting"] == 1);
+}
+
 TEST_CASE("inspect neighbours: a map's table, page and pictures have each word and its neighbours once") {
   const MapCorpus corpus;
   const std::string words = "inspect neighbours encoder.h5 cat king --top 150 ";

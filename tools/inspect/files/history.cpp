@@ -16,6 +16,7 @@
 #include "tools/drawing/pages/page.hpp"
 #include "tools/drawing/picture.hpp"
 #include "tools/inspect/files/loss_curves.hpp"
+#include "tools/inspect/files/run_settings.hpp"
 #include "tools/inspect/files/summary.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/page_parts.hpp"
@@ -50,6 +51,7 @@ struct HistoryOptions {
 struct NamedHistory {
   std::string name;
   History history;
+  std::string command;  // that made it; "" where it is not known
 };
 
 std::vector<NamedHistory> read_histories(const std::vector<std::string>& paths) {
@@ -57,14 +59,28 @@ std::vector<NamedHistory> read_histories(const std::vector<std::string>& paths) 
   for (const std::string& path : paths) {
     const Summary summary = summarize_file(path, {.history = true});
     check<DataError>(!loss_curves(*summary.history).empty(), path, ": its history has no losses");
-    histories.push_back({path, *summary.history});
+    const Summary made = summarize_file(path, {});
+    histories.push_back({path, *summary.history, made.provenance ? made.provenance->own.command_line : ""});
   }
   return histories;
 }
 
+RunSettings settings_of(const std::vector<NamedHistory>& histories) {
+  std::vector<std::string> names, commands;
+  for (const NamedHistory& each : histories) {
+    names.push_back(each.name);
+    commands.push_back(each.command);
+  }
+  return run_settings(names, commands);
+}
+
 std::vector<Run> runs_of(const std::vector<NamedHistory>& histories) {
+  const RunSettings settings = settings_of(histories);
   std::vector<Run> runs;
-  for (const auto& [name, history] : histories) runs.push_back({name, loss_curves(history)});
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    const std::size_t setting = settings.settings[i];
+    runs.push_back({histories[i].name, loss_curves(histories[i].history), setting, settings.names[setting]});
+  }
   return runs;
 }
 
@@ -83,18 +99,24 @@ void write_tsv(const std::vector<NamedHistory>& histories, const std::string& pa
   cli::Output output(path);
   std::ostream& out = output.stream();
   const std::vector<std::string> names = all_columns(histories);
+  const RunSettings settings = settings_of(histories);
   out << "run";
   for (const std::string& name : names) out << '\t' << escaped_field(name);
+  for (const std::string& option : settings.options) out << '\t' << escaped_field("--" + option);
   out << '\n';
-  for (const auto& [run, history] : histories) {
+  for (std::size_t run = 0; run < histories.size(); ++run) {
+    const History& history = histories[run].history;
+    std::string end = "\n";
+    for (std::size_t i = settings.values[run].size(); i-- > 0;)
+      end = "\t" + escaped_field(settings.values[run][i]) + end;
     for (std::size_t row = 0; row < static_cast<std::size_t>(history.rows()); ++row) {
-      out << escaped_field(run);
+      out << escaped_field(histories[run].name);
       for (const std::string& name : names) {
         const std::vector<double>* const column = history.find(name);
         const bool has_value = column != nullptr && std::isfinite((*column)[row]);
         out << '\t' << (has_value ? formats::text_of((*column)[row]) : "");
       }
-      out << '\n';
+      out << end;
     }
   }
   output.close();
@@ -115,10 +137,22 @@ std::vector<std::string> row_of(const Run& run) {
   return row;
 }
 
-std::string history_table(const std::vector<Run>& runs) {
+// With a column for each option that differs.
+std::string history_table(const std::vector<NamedHistory>& histories) {
+  const RunSettings settings = settings_of(histories);
   std::vector<std::vector<std::string>> rows{{"", "steps", "training", "validation", "lowest", "at step"}};
-  for (const Run& run : runs) rows.push_back(row_of(run));
-  return text_table(rows, "lrrrrr");
+  for (const Run& run : runs_of(histories)) rows.push_back(row_of(run));
+  rows.front().insert(rows.front().end(), settings.options.begin(), settings.options.end());
+  for (std::size_t i = 0; i < settings.values.size(); ++i) {
+    for (const std::string& value : settings.values[i]) rows[i + 1].push_back(printable(value));
+  }
+  return text_table(rows, "lrrrrr" + std::string(settings.options.size(), 'l'));
+}
+
+formats::Json printable_names(const std::vector<std::string>& names) {
+  formats::Json list = formats::Json::array();
+  for (const std::string& name : names) list.push_back(printable(name));
+  return list;
 }
 
 double rounded(double value) {
@@ -142,20 +176,30 @@ formats::Json page_curve(const std::string& column, const Curve& curve) {
 
 void write_history_page(const std::vector<NamedHistory>& histories, const std::string& path) {
   formats::Json runs = formats::Json::array();
-  for (const auto& [name, history] : histories) {
-    formats::Json curves = formats::Json::array();
+  const RunSettings settings = settings_of(histories);
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    const auto& [name, history, command] = histories[i];
+    formats::Json curves = formats::Json::array(), values = formats::Json::array();
+    for (const std::string& value : settings.values[i]) values.push_back(printable(value));
     for (const History::Column& column : history.columns()) {
       if (column.name == "step") continue;
       if (const Curve curve = curve_of(history, column.name); !curve.empty()) {
         curves.push_back(page_curve(printable(column.name), curve));
       }
     }
-    runs.push_back({{"name", printable(name)}, {"curves", std::move(curves)}});
+    runs.push_back({{"name", printable(name)},
+                    {"curves", std::move(curves)},
+                    {"setting", settings.settings[i]},
+                    {"values", std::move(values)}});
   }
   const std::string title = histories.size() == 1 ? "History of " + printable(histories.front().name)
                                                   : concatenate("History of ", histories.size(), " runs");
   write_page(path, title, history_parts(),
-             {{"generator", "heddle " + cli::version()}, {"most_points", most_page_points}, {"runs", std::move(runs)}});
+             {{"generator", "heddle " + cli::version()},
+              {"most_points", most_page_points},
+              {"options", settings.options},
+              {"settings", printable_names(settings.names)},
+              {"runs", std::move(runs)}});
 }
 
 void print_json(const std::vector<NamedHistory>& histories, bool lines) {
@@ -189,7 +233,7 @@ void history(const cli::Arguments& arguments, const HistoryOptions& options) {
   } else if (histories.size() == 1) {
     std::cout << printable_lines(history_text(histories.front().history));
   } else {
-    std::cout << printable_lines(history_table(runs_of(histories)));
+    std::cout << printable_lines(history_table(histories));
   }
 }
 

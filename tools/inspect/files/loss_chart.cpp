@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <set>
 
 #include "libcore/base/strings.hpp"
 #include "tools/drawing/palette.hpp"
@@ -15,6 +18,7 @@ namespace {
 constexpr double chart_width = 720, chart_height = 400;  // without the legend of runs
 constexpr double plot_left = 64, plot_right = chart_width - 24, plot_top = 48,
                  plot_bottom = chart_height - 48;  // of the plot
+constexpr double most_name_width = 400;            // of the names at the ends of lines
 constexpr double title_line = 20, legend_line = 18, legend_sample = 20;
 constexpr Index most_points = 600, most_marks = 100;
 constexpr double most_ticks = 5.5;
@@ -43,8 +47,8 @@ std::string tick_text(double value) {
 
 class LossPlot {
  public:
-  LossPlot(const std::string& path, double whole_height, const Extent& extent)
-      : picture_(path, chart_width, whole_height), extent_(extent) {}
+  LossPlot(const std::string& path, double width, double whole_height, const Extent& extent)
+      : picture_(path, width, whole_height), extent_(extent) {}
 
   Picture& picture() { return picture_; }
 
@@ -77,6 +81,30 @@ class LossPlot {
     for (const Point& point : points) picture_.disc(point, 2, pen.colour);
   }
 
+  // The mean of runs, and a standard deviation on either side of it, dotted.
+  void mean(const MeanCurve& mean, std::size_t number) {
+    Pen pen = loss_pen(Loss::validation, number);
+    pen.dashes = {};
+    for (const Curve* curve : {&mean.mean, &mean.low, &mean.high}) {
+      std::vector<Point> points;
+      for (const CurvePoint& each : thinned(*curve, most_points)) points.push_back(at(each));
+      if (points.size() > 1) picture_.polyline(points, pen);
+      pen.width = 1;
+      pen.dashes = {1.5, 3};
+    }
+  }
+
+  // A name at the end of a line, below those that are already there.
+  void name_end(const CurvePoint& end, std::size_t number, const std::string& name) {
+    double y = at(end).y + 4;
+    std::ranges::sort(ends_);
+    for (const double other : ends_) {
+      if (std::abs(y - other) < 13) y = other + 13;
+    }
+    ends_.push_back(y);
+    picture_.text({at(end).x + 6, y}, name, Anchor::start, loss_pen(Loss::validation, number).colour, 11);
+  }
+
   void legend(Point at, Loss loss, std::size_t number, std::string_view name) {
     picture_.line({at.x, at.y - 4}, {at.x + legend_sample, at.y - 4}, loss_pen(loss, number));
     text({at.x + legend_sample + 6, at.y}, name);
@@ -90,6 +118,7 @@ class LossPlot {
 
   Picture picture_;
   Extent extent_;
+  std::vector<double> ends_;  // where names stand
 };
 
 LossCurves all_points(const std::vector<Run>& runs) {
@@ -102,15 +131,41 @@ LossCurves all_points(const std::vector<Run>& runs) {
   return all;
 }
 
-// With one run, colours stand for the losses; with several, for the runs, which are listed below the plot.
+// The curves of the runs of a setting: those of validation where each has one.
+std::vector<const Curve*> judged_curves(const std::vector<Run>& runs, std::size_t setting) {
+  std::vector<const Curve*> valid, train;
+  for (const Run& run : runs) {
+    if (run.setting != setting) continue;
+    if (!run.curves.valid.empty()) valid.push_back(&run.curves.valid);
+    if (!run.curves.train.empty()) train.push_back(&run.curves.train);
+  }
+  return valid.size() >= train.size() ? valid : train;
+}
+
+// Means of settings with several runs, and the names of all where their lines end.
+void draw_settings(LossPlot& plot, const std::vector<Run>& runs) {
+  std::set<std::size_t> drawn;
+  for (const Run& run : runs) {
+    if (!drawn.insert(run.setting).second) continue;
+    const std::vector<const Curve*> curves = judged_curves(runs, run.setting);
+    const MeanCurve mean = mean_curve(curves);
+    if (curves.size() > 1) plot.mean(mean, run.setting);
+    const Curve& line = curves.size() > 1 && !mean.mean.empty() ? mean.mean : *curves.front();
+    plot.name_end(line.back(), run.setting, run.setting_name);
+  }
+}
+
+// With one run, colours stand for the losses; with several, for their settings.
 void draw(LossPlot& plot, const std::vector<Run>& runs, const LossCurves& all) {
   const bool one = runs.size() == 1;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    plot.curve(runs[i].curves.train, Loss::training, one ? 0 : i);
-    plot.curve(runs[i].curves.valid, Loss::validation, one ? 1 : i);
+    const bool is_repeated = std::ranges::count(runs, runs[i].setting, &Run::setting) > 1;
+    plot.curve(runs[i].curves.train, Loss::training, one ? 0 : runs[i].setting);
+    plot.curve(runs[i].curves.valid, is_repeated ? Loss::training : Loss::validation, one ? 1 : runs[i].setting);
     const double y = chart_height + legend_line * static_cast<double>(i + 1) - 8;
-    if (!one) plot.legend({plot_left, y}, Loss::validation, i, runs[i].name);
+    if (!one) plot.legend({plot_left, y}, Loss::validation, runs[i].setting, runs[i].name);
   }
+  if (!one) draw_settings(plot, runs);
   if (!all.train.empty()) plot.legend({plot_right - 210, title_line}, Loss::training, one ? 0 : grey_run, "training");
   if (!all.valid.empty())
     plot.legend({plot_right - 100, title_line}, Loss::validation, one ? 1 : grey_run, "validation");
@@ -121,7 +176,12 @@ void draw(LossPlot& plot, const std::vector<Run>& runs, const LossCurves& all) {
 void save_loss_chart(const std::string& path, const std::vector<Run>& runs) {
   const LossCurves all = all_points(runs);
   const bool one = runs.size() == 1;
-  LossPlot plot(path, chart_height + (one ? 0 : legend_line * static_cast<double>(runs.size())), extent_of(all));
+  double names = 0;
+  for (const Run& run : runs) {
+    if (!one) names = std::max(names, Picture(path, 1, 1).text_width(run.setting_name, 11));
+  }
+  LossPlot plot(path, chart_width + std::min(names, most_name_width),
+                chart_height + (one ? 0 : legend_line * static_cast<double>(runs.size())), extent_of(all));
   plot.grid();
   draw(plot, runs, all);
   plot.text({plot_left, title_line}, one ? runs.front().name : concatenate("loss of ", runs.size(), " runs"));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <numeric>
 
 #include "libcore/base/strings.hpp"
 
@@ -103,6 +105,26 @@ Curve thinned(const Curve& curve, Index count) {
   for (const Sum& sum : sums) {
     const CurvePoint mean{sum.step / sum.points, sum.loss / sum.points};
     if (std::isfinite(mean.step) && std::isfinite(mean.loss)) result.push_back(mean);
+  }
+  return result;
+}
+
+MeanCurve mean_curve(const std::vector<const Curve*>& curves) {
+  std::map<double, std::vector<double>> losses;
+  for (const Curve* curve : curves) {
+    for (const auto& [step, loss] : *curve) losses[step].push_back(loss);
+  }
+  MeanCurve result;
+  for (const auto& [step, all] : losses) {
+    if (all.size() != curves.size()) continue;
+    const auto count = static_cast<double>(all.size());
+    const double mean = std::accumulate(all.begin(), all.end(), 0.0) / count;
+    double squares = 0;
+    for (const double loss : all) squares += (loss - mean) * (loss - mean);
+    const double stddev = all.size() > 1 ? std::sqrt(squares / (count - 1)) : 0;
+    result.mean.push_back({step, mean});
+    result.low.push_back({step, mean - stddev});
+    result.high.push_back({step, mean + stddev});
   }
   return result;
 }

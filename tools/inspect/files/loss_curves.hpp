@@ -47,11 +47,20 @@ std::string terminal_chart(const LossCurves& curves);
 struct Run {
   std::string name;
   LossCurves curves;
+  std::size_t setting = 0;     // runs that differ in the seed alone have one
+  std::string setting_name{};  // of that setting
 };
 
+// The mean of several curves, and its standard deviation, at the steps that all of them have.
+struct MeanCurve {
+  Curve mean, low, high;  // low and high: one standard deviation below and above
+};
+MeanCurve mean_curve(const std::vector<const Curve*>& curves);
+
 // Draws into the file, whose name ends like that of a Picture: for one run, training and validation in two colours; for
-// several, one colour per run. Throws DataError if the file cannot be written. Precondition: there are runs, all with
-// points.
+// several, one colour per setting, with its name at the end of its line. Settings of several runs have the mean of
+// their validation losses, else of the training losses, as a line, and one standard deviation as dotted lines. Throws
+// DataError if the file cannot be written. Precondition: there are runs, all with points.
 void save_loss_chart(const std::string& path, const std::vector<Run>& runs);
 
 }  // namespace heddle

@@ -15,6 +15,7 @@
     measure: hasLoss ? 'loss' : others[0],
     training: '1',
     validation: '1',
+    means: '1',
     log: '',
     logsteps: '',
     smooth: '0',
@@ -31,15 +32,19 @@
     x === 0 ? '0' : Math.abs(x) < 1e-3 || Math.abs(x) >= 1e7 ? x.toExponential(3) : String(Number(x.toPrecision(6)));
   const stepText = (x) => (Number.isInteger(x) ? x : Number(x.toFixed(1))).toLocaleString('en');
 
-  // A curve that is drawn: its run, its column and its look. Colours stand for runs, or for columns if there is one run;
-  // of several runs validation is thick, and training thin.
+  // Runs that differ in the seed alone are one setting.
+  const repeats = given.settings.map((_, setting) => given.runs.filter((run) => run.setting === setting).length);
+  const hasRepeats = repeats.some((count) => count > 1);
+
+  // A curve that is drawn: its run, its column and its look. Colours stand for settings, or for columns if there is one
+  // run; of several runs validation is thick, and training thin.
   const series = given.runs.flatMap((run, number) =>
     run.curves.map((curve) => ({
       run: number,
       column: curve.column,
       curve,
       name: one ? titleOf(curve.column) : `${run.name}, ${titleOf(curve.column)}`,
-      look: stroke(one ? (curve.column === 'valid_loss' ? 1 : 0) : number),
+      look: stroke(one ? (curve.column === 'valid_loss' ? 1 : 0) : run.setting),
       width: curve.column === 'valid_loss' ? 2.5 : 1.5,
     })),
   );
@@ -126,6 +131,7 @@
 
   const height = 420;
   const margin = { left: 64, right: 16, top: 16, bottom: 44 };
+  const longestName = Math.max(...(one ? series.map(({ name }) => name) : given.settings).map(({ length }) => length));
   const picture = svgElement('svg', {
     class: 'chart',
     tabindex: 0,
@@ -223,10 +229,86 @@
     return path;
   }
 
-  function curveNodes({ look, width: thickness, points, curve, column, name }) {
+  // The mean of the runs of a setting, with one standard deviation on either side, at the steps that all of them have.
+  function meansOf(setting) {
+    const column = shown.some((each) => each.column === 'valid_loss') ? 'valid_loss' : shown[0]?.column;
+    const curves = shown.filter((each) => given.runs[each.run].setting === setting && each.column === column);
+    if (curves.length < 2) return [];
+    const sums = new Map();
+    for (const { points } of curves) for (const [step, v] of points) sums.set(step, [...(sums.get(step) ?? []), v]);
+    return [...sums]
+      .filter(([, all]) => all.length === curves.length)
+      .map(([step, all]) => {
+        const mean = all.reduce((sum, v) => sum + v) / all.length;
+        const stddev = Math.sqrt(all.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (all.length - 1));
+        return [step, mean, stddev];
+      })
+      .sort(([a], [b]) => a - b);
+  }
+  const drawsMean = (run) => Boolean(state.means) && repeats[given.runs[run].setting] > 1;
+
+  function meanNodes() {
+    if (!state.means) return [];
+    return given.settings.flatMap((_, setting) => {
+      const points = meansOf(setting);
+      if (!points.length) return [];
+      const { variable } = stroke(setting);
+      const band = [
+        ...points.map(([step, mean, stddev]) => [step, mean + stddev]),
+        ...points.map(([step, mean, stddev]) => [step, mean - stddev]).reverse(),
+      ];
+      return [
+        svgElement('path', { class: 'spread', d: pathOf(band), fill: `var(${variable})` }),
+        svgElement('path', {
+          class: 'mean',
+          d: pathOf(points.map(([step, mean]) => [step, mean])),
+          stroke: `var(${variable})`,
+        }),
+      ];
+    });
+  }
+
+  // Names where lines end, moved apart: of settings, or of the two losses of one run.
+  function endNames() {
+    const ends = [];
+    const add = (name, variable, points) => {
+      const end = within(points, [x.low, x.high]).at(-1);
+      if (end && !(y.logarithmic && end[1] <= 0)) ends.push({ name, variable, y: toY(end[1]) });
+    };
+    if (one) {
+      for (const each of shown) add(titleOf(each.column), each.look.variable, each.points);
+    } else {
+      given.settings.forEach((name, setting) => {
+        const own = shown.filter((each) => given.runs[each.run].setting === setting);
+        const best = own.find((each) => each.column === 'valid_loss') ?? own[0];
+        if (best) add(name, stroke(setting).variable, best.points);
+      });
+    }
+    ends.sort((a, b) => a.y - b.y);
+    ends.forEach((end, i) => {
+      if (i > 0) end.y = Math.max(end.y, ends[i - 1].y + 15);
+    });
+    const over = Math.max(0, (ends.at(-1)?.y ?? 0) - bottom);
+    return ends.flatMap(({ name, variable, y: at }) => [
+      svgElement('line', {
+        x1: right() + 4,
+        x2: right() + 14,
+        y1: at - over,
+        y2: at - over,
+        stroke: `var(${variable})`,
+        'stroke-width': 3,
+      }),
+      svgElement('text', { class: 'end-name', x: right() + 18, y: at + 4 - over }, [
+        name.length > 28 ? `${name.slice(0, 27)}…` : name,
+        svgElement('title', {}, [name]),
+      ]),
+    ]);
+  }
+
+  function curveNodes({ run, look, width: thickness, points, curve, column, name }) {
     const line = (list, properties) =>
       svgElement('path', {
-        class: 'curve',
+        class: drawsMean(run) ? 'curve faint' : 'curve',
         d: pathOf(list),
         stroke: `var(${look.variable})`,
         'stroke-width': thickness,
@@ -321,6 +403,7 @@
 
   function draw() {
     width = Math.max(280, box.clientWidth);
+    margin.right = width < 560 ? 16 : 28 + Math.min(220, 7.4 * Math.min(28, longestName));
     prepare();
     picture.setAttribute('viewBox', `0 0 ${width} ${height}`);
     picture.setAttribute('width', width);
@@ -336,7 +419,8 @@
     picture.replaceChildren(
       svgElement('defs', {}, [clip]),
       ...axes(),
-      svgElement('g', { 'clip-path': 'url(#plot)' }, shown.flatMap(curveNodes)),
+      svgElement('g', { 'clip-path': 'url(#plot)' }, [...shown.flatMap(curveNodes), ...meanNodes()]),
+      ...(width < 560 ? [] : endNames()),
       cursorLayer,
       selection,
     );
@@ -357,6 +441,7 @@
       measure: hasLoss && state.measure === 'loss' ? null : state.measure,
       training: state.training ? null : '0',
       validation: state.validation ? null : '0',
+      means: state.means ? null : '0',
       smooth: Number(state.smooth) ? state.smooth : null,
       hidden: [...hidden].join(','),
     });
@@ -461,11 +546,11 @@
 
   function summaryTable() {
     const cell = (curve, which) => (curve ? value(curve[which][1]) : '');
-    const rows = given.runs.map((run, number) => {
+    const rows = given.runs.map((run) => {
       const [train, valid] = ['loss', 'valid_loss'].map((name) => run.curves.find((curve) => curve.column === name));
       const last = Math.max(...run.curves.map((curve) => curve.last[0]));
       return el('tr', {}, [
-        el('th', { scope: 'row' }, [swatch({ look: stroke(one ? 0 : number), width: 2.5 }), ' ', bdi(run.name)]),
+        el('th', { scope: 'row' }, [swatch({ look: stroke(one ? 0 : run.setting), width: 2.5 }), ' ', bdi(run.name)]),
         ...[
           stepText(last),
           cell(train, 'last'),
@@ -473,6 +558,7 @@
           cell(valid, 'lowest'),
           valid ? stepText(valid.lowest[0]) : '',
         ].map((text) => el('td', { class: 'numbers' }, [text])),
+        ...run.values.map((text) => el('td', {}, [bdi(text)])),
       ]);
     });
     return el('div', { class: 'scrolls', tabindex: 0, role: 'region', 'aria-label': 'Table of the runs' }, [
@@ -482,14 +568,80 @@
           el(
             'tr',
             {},
-            ['run', 'steps', 'training', 'validation', 'lowest', 'at step'].map((name, i) =>
-              el('th', { scope: 'col', class: i ? 'numbers' : null }, [name]),
-            ),
+            ['run', 'steps', 'training', 'validation', 'lowest', 'at step']
+              .map((name, i) => el('th', { scope: 'col', class: i ? 'numbers' : null }, [name]))
+              .concat(given.options.map((name) => el('th', { scope: 'col' }, [name]))),
           ),
         ]),
         el('tbody', {}, rows),
       ]),
     ]);
+  }
+
+  // --- the loss against an option whose values are numbers; runs with its default are left out ---
+
+  const numberOf = (run, i) => (run.values[i] === '' ? NaN : Number(run.values[i]));
+  const numeric = given.options
+    .map((name, i) => ({ name, i }))
+    .filter(({ name, i }) => {
+      const numbers = given.runs.map((run) => numberOf(run, i)).filter(Number.isFinite);
+      const words = given.runs.filter((run) => run.values[i] !== '').length - numbers.length;
+      return name !== 'seed' && words === 0 && new Set(numbers).size > 1;
+    });
+  const judged = given.runs.flatMap((run, number) => {
+    const curve = ['valid_loss', 'loss'].map((name) => run.curves.find((each) => each.column === name)).find(Boolean);
+    return curve ? [{ run, number, loss: curve.lowest[1] }] : [];
+  });
+
+  function againstOption() {
+    if (!numeric.length || judged.length < 2) return '';
+    const holder = el('div', { class: 'against' });
+    const show = (i) => holder.replaceChildren(scatter(numeric.find((each) => each.i === Number(i))));
+    const select = el(
+      'select',
+      { onchange: () => show(select.value) },
+      numeric.map(({ name, i }) => el('option', { value: i }, [name])),
+    );
+    show(numeric[0].i);
+    return el('section', {}, [el('h2', {}, ['Lowest loss against an option']), field('Option', select), holder]);
+  }
+
+  function scatter({ name, i }) {
+    const [plotWidth, plotHeight, room] = [480, 260, { left: 64, right: 20, top: 12, bottom: 44 }];
+    const dots = judged.filter(({ run }) => Number.isFinite(numberOf(run, i)));
+    const at = dots.map(({ run }) => numberOf(run, i));
+    const [least, most] = [Math.min(...at), Math.max(...at)];
+    const across = scale(least, most, least > 0 && most / least >= 8);
+    const losses = dots.map(({ loss }) => loss);
+    const [low, high] = [Math.min(...losses), Math.max(...losses)];
+    const up = scale(low - 0.05 * (high - low || 1), high + 0.05 * (high - low || 1), false);
+    const px = (v) => room.left + (0.04 + 0.92 * across.at(v)) * (plotWidth - room.left - room.right);
+    const py = (v) => plotHeight - room.bottom - up.at(v) * (plotHeight - room.top - room.bottom);
+    const text = (content, properties) => svgElement('text', properties, [content]);
+    return svgElement(
+      'svg',
+      {
+        class: 'chart scatter',
+        viewBox: `0 0 ${plotWidth} ${plotHeight}`,
+        role: 'img',
+        'aria-label': `Lowest loss against ${name}: ${dots.map(({ loss }, k) => `${at[k]}: ${value(loss)}`).join('; ')}`,
+      },
+      [
+        ...ticks(up, 5).flatMap((tick) => [
+          svgElement('line', { class: 'grid', x1: room.left, x2: plotWidth - room.right, y1: py(tick), y2: py(tick) }),
+          text(value(tick), { x: room.left - 8, y: py(tick) + 4, 'text-anchor': 'end' }),
+        ]),
+        ...[...new Set(at)].map((v) => text(value(v), { x: px(v), y: plotHeight - 24, 'text-anchor': 'middle' })),
+        text(name, { x: (room.left + plotWidth - room.right) / 2, y: plotHeight - 6, 'text-anchor': 'middle' }),
+        ...dots.map(({ run, loss }, k) =>
+          svgElement(
+            'circle',
+            { class: 'at', cx: px(at[k]), cy: py(loss), r: 5, fill: `var(${stroke(run.setting).variable})` },
+            [svgElement('title', {}, [`${run.name}: ${value(loss)}`])],
+          ),
+        ),
+      ],
+    );
   }
 
   const rowsAtOnce = 200;
@@ -560,6 +712,8 @@
   const trainingToggle = toggle('Training', 'training'),
     validationToggle = toggle('Validation', 'validation');
   const lossOnly = hasBoth ? [trainingToggle, validationToggle] : [];
+  if (state.means === '0') state.means = '';
+  const meansToggle = hasRepeats ? toggle('Mean of seeds', 'means') : null;
   const logToggle = toggle('Log values', 'log'),
     logSteps = toggle('Log steps', 'logsteps');
 
@@ -636,7 +790,7 @@
             draw();
           },
         },
-        [swatch({ look: stroke(number), width: 2.5 }), bdi(run.name)],
+        [swatch({ look: stroke(run.setting), width: 2.5 }), bdi(run.name)],
       );
       return node;
     });
@@ -668,6 +822,7 @@
       el('div', { class: 'controls' }, [
         columns.length > (hasBoth ? 2 : 1) ? field('Show', measure) : null,
         ...lossOnly,
+        meansToggle,
         logToggle,
         logSteps,
         field('Smoothing', smooth, smoothText),
@@ -680,12 +835,14 @@
       ]),
       el('h2', {}, [one ? 'The run' : 'The runs']),
       summaryTable(),
+      againstOption(),
       details,
       pageFooter(
         [
           ...(hasBoth && !one
-            ? ['Thin lines are training, thick ones validation. A run has one colour, and its thick line one pattern.']
+            ? ['Thin lines are training, thick ones validation. Runs that differ in the seed alone have one colour.']
             : []),
+          ...(hasRepeats ? ['The mean of such runs is a thick line, with one standard deviation on either side.'] : []),
           'Smoothing is an exponential moving average with this weight of the values before, corrected for its beginning; validation is not smoothed.',
           `The page has at most ${given.most_points.toLocaleString('en')} points of each curve, with 7 digits${thinned ? `; ${counted(thinned, 'curve', 'curves')} with more are shown as means of equal ranges of steps` : ''}. The last and lowest values of the table are exact.`,
         ],
