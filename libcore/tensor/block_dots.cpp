@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "libcore/tensor/half.hpp"
 #include "libcore/tensor/storage_format.hpp"
@@ -27,9 +28,28 @@ namespace {
 
 constexpr Index half_block = block_elements / 2;
 
+template <class W>
+constexpr Index scale_bytes = sizeof(W) == sizeof(Int8Part) ? 0 : 2;  // before the numbers
+template <class W>
+constexpr bool has_bytes = sizeof(W) >= sizeof(Int8Part);  // not pairs of 4 bits
+
 // ---- For every processor: one row of weights at a time.
 
-HEDDLE_INLINE std::int32_t block_product(const Q8Block& w, const std::int8_t* x) {
+template <class W>
+HEDDLE_INLINE std::uint16_t half_of(const W& block) {
+  return static_cast<std::uint16_t>(block.scale[0] | block.scale[1] << 8);
+}
+template <class W>
+HEDDLE_INLINE float scale_of_block(const W& block) {
+  if constexpr (scale_bytes<W> == 0) {
+    return 1;
+  } else {
+    return from_half(half_of(block));
+  }
+}
+
+template <class W>
+HEDDLE_INLINE std::int32_t block_product(const W& w, const std::int8_t* x) {
   std::int32_t sum = 0;
   for (Index k = 0; k < block_elements; ++k) sum += w.numbers[k] * x[k];
   return sum;
@@ -51,8 +71,7 @@ void multiply_any(const BlockRows& x, Index row, Index rows, const BlockWeights&
       const Index first = (row + i) * x.blocks;
       float sum = 0;
       for (Index b = 0; b < x.blocks; ++b) {
-        const auto* const bytes = blocks[b].scale;
-        const float scale = from_half(static_cast<std::uint16_t>(bytes[0] | bytes[1] << 8)) * x.scales[first + b];
+        const float scale = scale_of_block(blocks[b]) * x.scales[first + b];
         sum += scale * static_cast<float>(block_product(blocks[b], x.numbers + (first + b) * block_elements));
       }
       values[i * stride + j] = static_cast<Real>(sum);
@@ -105,9 +124,9 @@ HEDDLE_AVX2_BLOCKS HEDDLE_INLINE void load_columns(const std::byte* first, Index
   __m256i low[4], high[4];
 #pragma GCC unroll 4
   for (Index q = 0; q < 4; ++q) {
-    const std::byte* const numbers = first + q * row_bytes + 2;
+    const std::byte* const numbers = first + q * row_bytes + scale_bytes<W>;
     low[q] = two(numbers, row_bytes);
-    if constexpr (sizeof(W) == sizeof(Q8Block)) {
+    if constexpr (has_bytes<W>) {
       high[q] = two(numbers + half_block, row_bytes);
     } else {
       const __m256i mask = _mm256_set1_epi8(15), eight = _mm256_set1_epi8(8);
@@ -121,12 +140,13 @@ HEDDLE_AVX2_BLOCKS HEDDLE_INLINE void load_columns(const std::byte* first, Index
 
 template <class W>
 HEDDLE_AVX2_BLOCKS HEDDLE_INLINE __m256 scales_of_8(const std::byte* first, Index row_bytes) {
-  alignas(16) std::uint16_t halves[8];
-  for (Index j = 0; j < 8; ++j) {
-    const auto* const bytes = reinterpret_cast<const W*>(first + j * row_bytes)->scale;
-    halves[j] = static_cast<std::uint16_t>(bytes[0] | bytes[1] << 8);
+  if constexpr (scale_bytes<W> == 0) {
+    return _mm256_set1_ps(1);
+  } else {
+    alignas(16) std::uint16_t halves[8];
+    for (Index j = 0; j < 8; ++j) halves[j] = half_of(*reinterpret_cast<const W*>(first + j * row_bytes));
+    return _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(halves)));
   }
-  return _mm256_cvtph_ps(_mm_load_si128(reinterpret_cast<const __m128i*>(halves)));
 }
 
 HEDDLE_INLINE std::int32_t word_of(const std::int8_t* numbers, Index word) {
@@ -193,16 +213,16 @@ HEDDLE_VNNI HEDDLE_INLINE void turn(const __m512i (&rows)[4], __m512i* columns) 
 
 // Without a sign, as the product wants them: plus `bias`.
 template <class W>
-constexpr int bias = sizeof(W) == sizeof(Q8Block) ? 128 : 8;
+constexpr int bias = has_bytes<W> ? 128 : 8;
 
 template <class W>
 HEDDLE_VNNI HEDDLE_INLINE void load_columns(const std::byte* first, Index row_bytes, __m512i (&columns)[words]) {
   __m512i low[4], high[4];
 #pragma GCC unroll 4
   for (Index q = 0; q < 4; ++q) {
-    const std::byte* const numbers = first + q * row_bytes + 2;
+    const std::byte* const numbers = first + q * row_bytes + scale_bytes<W>;
     low[q] = four(numbers, row_bytes);
-    if constexpr (sizeof(W) == sizeof(Q8Block)) {
+    if constexpr (has_bytes<W>) {
       const __m512i top = _mm512_set1_epi8(static_cast<char>(0x80));
       high[q] = _mm512_xor_si512(four(numbers + half_block, row_bytes), top);
       low[q] = _mm512_xor_si512(low[q], top);
@@ -214,6 +234,16 @@ HEDDLE_VNNI HEDDLE_INLINE void load_columns(const std::byte* first, Index row_by
   }
   turn(low, columns);
   turn(high, columns + 4);
+}
+
+// `places`: where the 16 rows begin, in bytes.
+template <class W>
+HEDDLE_VNNI HEDDLE_INLINE __m512 scales_of_16(const std::byte* first, __m512i places) {
+  if constexpr (scale_bytes<W> == 0) {
+    return _mm512_set1_ps(1);
+  } else {
+    return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_i32gather_epi32(places, first, 1)));
+  }
 }
 
 template <class W, int rows>
@@ -229,7 +259,7 @@ HEDDLE_VNNI void multiply_vnni(const BlockRows& x, Index row, const BlockWeights
     prefetch<16, W>(next, w.row_bytes, b);
     __m512i columns[words];
     load_columns<W>(at, w.row_bytes, columns);
-    const __m512 scales = _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_i32gather_epi32(places, at, 1)));
+    const __m512 scales = scales_of_16<W>(at, places);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
       const Index from = (row + i) * x.blocks + b;
@@ -344,7 +374,28 @@ void multiply_tile(const MatrixView& x, const Tensor& memory, const MatrixView& 
                      tile.columns());
 }
 
+// The library in double, which checks equations, multiplies int8 exactly.
+bool takes_integers(Index depth) {
+  return std::is_same_v<Real, float> && depth % block_elements == 0;
+}
+
+Tensor prepared_for_int8(const MatrixView& x) {
+  return takes_integers(x.columns) ? quantised_rows(x) : few_row_kernels<std::int8_t>().prepare(x);
+}
+
+void multiply_int8(const MatrixView& x, const Tensor& memory, const MatrixView& w, const Tile& tile, Real* values) {
+  if (!has_integer_kernels(w)) return few_row_kernels<std::int8_t>().multiply(x, memory, w, tile, values);
+  multiply_tile<Int8Part>(x, memory, w, tile, values);
+  for (Index i = 0; i < x.rows; ++i) {
+    for (Index j = 0; j < tile.columns(); ++j) values[i * tile.columns() + j] *= w.scales[tile.column_begin + j];
+  }
+}
+
 }  // namespace
+
+bool has_integer_kernels(const MatrixView& b) {
+  return !is_plain(b.dtype) && (block_of(b.dtype).elements > 1 || takes_integers(b.rows));
+}
 
 std::string_view integer_unit() {
   constexpr std::string_view names[] = {"plain loops", "AVX2", "AVX-512 VNNI"};
@@ -389,6 +440,8 @@ void multiply_blocks([[maybe_unused]] IntegerUnit unit, const BlockRows& x, Inde
 #endif
   multiply_any<W>(x, row, rows, {w.first + done * w.row_bytes, w.row_bytes}, columns - done, values + done, stride);
 }
+template void multiply_blocks<Int8Part>(IntegerUnit, const BlockRows&, Index, Index, const BlockWeights&, Index, Real*,
+                                        Index);
 template void multiply_blocks<Q8Block>(IntegerUnit, const BlockRows&, Index, Index, const BlockWeights&, Index, Real*,
                                        Index);
 template void multiply_blocks<Q4Block>(IntegerUnit, const BlockRows&, Index, Index, const BlockWeights&, Index, Real*,
@@ -397,6 +450,10 @@ template void multiply_blocks<Q4Block>(IntegerUnit, const BlockRows&, Index, Ind
 template <class W>
 FewRowKernels block_kernels() {
   return {quantised_rows, multiply_tile<W>};
+}
+template <>
+FewRowKernels block_kernels<Int8Part>() {
+  return {prepared_for_int8, multiply_int8};
 }
 template FewRowKernels block_kernels<Q8Block>();
 template FewRowKernels block_kernels<Q4Block>();

@@ -1,5 +1,5 @@
-// Products of rows with rows of blocks (q8, q4) in integers. The rows are quantised in blocks as the weights are, to 8
-// bits:
+// Products of rows with rows of blocks (q8, q4), or of int8, in integers. The rows are quantised in blocks as the
+// weights are, to 8 bits:
 //   d = max |x| / 127 over a block, number = x (127 / max |x|) to nearest, ties to even; zeros where 127 / max |x| is
 //   infinite.
 //   x . w = sum over blocks, from the first to the last, of (d_w d_x) (sum over k of number_w[k] number_x[k])
@@ -11,7 +11,13 @@
 
 namespace heddle {
 
-// W is Q8Block or Q4Block.
+// 32 neighbours of a row of int8, whose blocks have no scales; the sum over blocks is multiplied by that of the row.
+struct Int8Part {
+  std::int8_t numbers[block_elements];
+};
+
+// W is Q8Block, Q4Block or Int8Part. Rows of int8 whose length 32 does not divide are multiplied as Reals,
+// and all of int8 in the library in double.
 template <class W>
 FewRowKernels block_kernels();
 

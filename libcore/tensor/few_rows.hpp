@@ -20,6 +20,8 @@ FewRowKernels few_row_kernels();
 // Whether few_row_product() supports these operands and is the fastest way for so few rows.
 bool can_read_in_place(const MatrixView& a, const MatrixView& b);
 bool is_few_rows(const MatrixView& a);
+// Whether rows are multiplied by b in integers.
+bool has_integer_kernels(const MatrixView& b);
 
 // a: Real or bfloat16, rows contiguous; b: the transpose of a matrix of any dtype, whole rows of it.
 void few_row_product(const MatrixView& a, const MatrixView& b, const TileSink& sink);

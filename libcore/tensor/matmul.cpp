@@ -103,7 +103,7 @@ void blas_product(const MatrixView& a, const MatrixView& b, const TileSink& sink
 bool reads_in_place(const MatrixView& a, const MatrixView& b, const MicroKernel* kernel) {
   if (!can_read_in_place(a, b)) return false;
   // Integers are faster than floats, for any number of rows; matrix units are faster than both.
-  if (block_of(b.dtype).elements > 1 && (kernel == nullptr || kernel->packed_bytes == sizeof(Real))) return true;
+  if (has_integer_kernels(b) && (kernel == nullptr || kernel->packed_bytes == sizeof(Real))) return true;
   const bool few = is_few_rows(a);
   switch (Context::current().row_kernels()) {
     case RowKernels::few:

@@ -60,15 +60,17 @@ std::vector<W> random_blocks(Index count) {
   for (W& block : blocks) {
     auto* const bytes = reinterpret_cast<std::uint8_t*>(&block);
     for (std::size_t i = 0; i < sizeof(W); ++i) bytes[i] = static_cast<std::uint8_t>(stream.below(draw++, 256));
-    const std::uint16_t scale = to_half(static_cast<float>(stream.normal(draw++)));
-    block.scale[0] = static_cast<std::uint8_t>(scale & 0xFF);
-    block.scale[1] = static_cast<std::uint8_t>(scale >> 8);
+    if constexpr (sizeof(W) != sizeof(Int8Part)) {
+      const std::uint16_t scale = to_half(static_cast<float>(stream.normal(draw++)));
+      block.scale[0] = static_cast<std::uint8_t>(scale & 0xFF);
+      block.scale[1] = static_cast<std::uint8_t>(scale >> 8);
+    }
   }
   return blocks;
 }
 
 template <class W>
-void check_units() {
+void check_units(DType dtype) {
   constexpr Index rows = 15, columns = 45, blocks = 7;
   const Numbers x = random_rows(rows, blocks);
   const std::vector<W> w = random_blocks<W>(columns * blocks);
@@ -78,7 +80,7 @@ void check_units() {
   // In double, of the numbers that the format has.
   std::vector<Real> row(blocks * block_elements);
   for (Index j = 0; j < columns; ++j) {
-    storage_format(dtype_of<W>).unpack(w.data() + j * blocks, 1, 0, blocks * block_elements, row.data());
+    storage_format(dtype).unpack(w.data() + j * blocks, 1, 0, blocks * block_elements, row.data());
     for (Index i = 0; i < rows; ++i) {
       double sum = 0, size = 0;
       for (Index k = 0; k < blocks * block_elements; ++k) {
@@ -190,13 +192,14 @@ TEST_CASE("blocks: tensors of them have whole rows") {
 }
 
 TEST_CASE("blocks: products are those of double, and have the same bits by every unit and in every group") {
-  check_units<Q8Block>();
-  check_units<Q4Block>();
+  check_units<Q8Block>(DType::q8);
+  check_units<Q4Block>(DType::q4);
+  check_units<Int8Part>(DType::int8);
 }
 
 TEST_CASE("blocks: products have the same bits with any number of threads") {
-  for (const DType dtype : {DType::q8, DType::q4}) {
-    const Tensor x = normal_tensor({3, 200}, 1), w = packed(normal_tensor({333, 200}, 2), dtype);
+  for (const DType dtype : {DType::q8, DType::q4, DType::int8}) {
+    const Tensor x = normal_tensor({3, 224}, 1), w = packed(normal_tensor({333, 224}, 2), dtype);
     std::vector<Real> first;
     for (const int threads : {1, 2, 5}) {
       const OnThreads these(threads);
