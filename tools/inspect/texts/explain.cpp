@@ -45,7 +45,7 @@ struct ExplainOptions : Answer {
             self.wanted.method);
     visitor(Field("class", "the class or tag to explain instead of the predicted one; all means each of them")
                 .not_empty()
-                .takes("NAME")
+                .takes("TEXT")
                 .essential(),
             self.wanted.label);
     visitor(Field("place",
@@ -246,7 +246,7 @@ void explain_texts(const cli::Arguments& arguments, const ExplainOptions& option
 cli::Verb verbs::explain() {
   return cli::make_verb<ExplainOptions>(
       {.summary = "Shows what each word of a text contributes to what a model answers.",
-       .synopsis = {"MODEL [FILE|TEXT] [--method WHICH] [--class NAME] [--place N] [-o FILE] [--json]"},
+       .synopsis = {"MODEL [FILE|TEXT] [--method WHICH] [--class TEXT] [--place N] [-o FILE] [--json]"},
        .operands = {{"MODEL",
                      "a fine-tuned model that labels texts or words or predicts numbers, a model that predicts next "
                      "tokens, or one that translates; or an adapter",
