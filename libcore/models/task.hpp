@@ -90,6 +90,7 @@ struct TaskConfig {
   std::vector<std::string> labels{};  // of the classes, in order of their ids
   bool two_texts = false;
   bool null_answers = false;          // span: whether there may be no answer
+  double temperature = 1;             // of classes: by which the head's logits are divided, in its weights and bias
   double mean = 0, stddev = 1;        // of the numbers to predict: the head predicts (number - mean) / stddev
   std::vector<Index> label_counts{};  // of the training examples, in order of ids; empty: not known
   std::vector<std::string> words{};   // label: words whose usual tag differs from the majority tag
@@ -112,6 +113,9 @@ struct TaskConfig {
     visitor(Field("text_keys", "hashes of training texts, by which their copies are found"), self.text_keys);
     visitor(Field("left_out", "number of records of the training files that could not be used").range(0),
             self.left_out);
+    visitor(
+        Field("temperature", "temperature of the probabilities of classes, which the head's weights contain").above(0),
+        self.temperature);
     visitor(Field("of_graphs", "whether the examples were graphs"), self.of_graphs);
     visitor(Field("level", "of graphs: what has an answer"), self.level);
     visitor(Field("columns", "label, of whole graphs: names of the labels that each has"), self.columns);

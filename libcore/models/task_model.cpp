@@ -1,6 +1,7 @@
 #include "libcore/models/task_model.hpp"
 
 #include <cmath>
+#include <utility>
 
 #include "libcore/ops/gather.hpp"
 #include "libcore/ops/layer_mix.hpp"
@@ -116,6 +117,14 @@ bool TaskModel::start_from_counts(std::span<const data::TaskExample> examples) {
     bias[c] = static_cast<Real>(*factor * std::log(frequency));
   }
   return true;
+}
+
+void TaskModel::set_temperature(double temperature) {
+  const double divisor = temperature / std::exchange(task_.temperature, temperature);
+  for (const char* const name : {"task/weight", "task/bias"}) {
+    const Tensor& values = parameters().find(name)->value();
+    for (Index i = 0; i < values.size(); ++i) values[i] = static_cast<Real>(values[i] / divisor);
+  }
 }
 
 Variable TaskModel::hidden(const Sequences& sequences, const Pass& pass) const {

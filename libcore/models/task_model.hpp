@@ -41,6 +41,11 @@ class TaskModel {
   // false, and does nothing, for other models and tasks. Precondition: labels of classes, or tags, -1 for none.
   bool start_from_counts(std::span<const data::TaskExample> examples);
 
+  // Divides the logits of classes by the temperature instead of that of task(): the head's weights and bias are
+  // divided, so that every format of files has it. The most probable class stays. Precondition: a head of classes,
+  // whose weights may change, and a temperature above 0.
+  void set_temperature(double temperature);
+
   // classify, pair and regress: a row for each sequence, [batch, classes]
   Variable sequence_logits(const Sequences& sequences, const Pass& pass = {}) const;
   // label: a row for each of these positions, counted through the batch (sequence * time + position), [count, classes]

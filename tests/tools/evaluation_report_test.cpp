@@ -92,11 +92,42 @@ TEST_CASE("judge: classes, their confusions, exact intervals, and a baseline on 
   CHECK(worse.json["baseline"]["difference"].get<double>() == doctest::Approx(-7.0 / 12));
   CHECK(worse.json["baseline"]["high"].get<double>() == doctest::Approx(-0.75 * (2 * 0.5175 - 1)).epsilon(1e-2));
   CHECK(worse.json["baseline"]["model_is_better"] == false);
-  CHECK(has(worse.text, "the model is not better than the baseline: "));
+  CHECK(worse.json["baseline"]["model_is_worse"] == true);
+  CHECK(has(worse.text, "the model is worse than the baseline: "));
+  const Judgement equal = judge(data, {}, labels, guesses, {.intervals = true, .baseline = &good});
+  CHECK(equal.json["baseline"]["model_is_worse"] == false);
+  CHECK(has(equal.text, "the model is not better than the baseline: "));
   const Judgement alone = judge(data, {}, labels, guesses, {.baseline = &baseline});
   CHECK_FALSE(alone.comparison);
   CHECK_FALSE(alone.json.contains("interval"));
   CHECK_FALSE(has(alone.text, "confidence"));
+}
+
+TEST_CASE("judge: probabilities, by what the model has and what the frequencies of the classes have") {
+  const TaskData data = texts_of({"a", "b", "b", "b"});
+  const data::LabelSet labels({"a", "b"});
+  models::TaskConfig task{.task = Task::classify, .labels = labels.names()};
+  task.label_counts = {1, 3};
+  TaskAnswers answers;
+  answers.classes = {{0.8, 0.2}, {0.1, 0.9}, {0.6, 0.4}, {0.1, 0.9}};
+  const TaskGuesses guesses = guesses_of(answers, data, labels);
+  const std::optional<Baseline> baseline = baseline_of(data, task, labels);
+  REQUIRE(baseline);
+  const Judgement judged =
+      judge(data, task, labels, guesses, {.metric = "log_loss", .intervals = true, .baseline = &*baseline});
+  REQUIRE(judged.metrics.size() == 8);
+  CHECK(judged.metrics[0].name == "log_loss");
+  const double log_loss = -(std::log(0.8) + 2 * std::log(0.9) + std::log(0.4)) / 4;
+  CHECK(judged.metrics[0].value == doctest::Approx(log_loss));
+  CHECK(judged.json["brier"].get<double>() == doctest::Approx((0.08 + 0.02 + 0.72 + 0.02) / 4));
+  CHECK(judged.json["ece"].get<double>() == doctest::Approx((0.2 + 2 * 0.1 + 0.6) / 4));
+  CHECK(judged.json["baseline"]["value"].get<double>() == doctest::Approx(-(std::log(0.25) + 3 * std::log(0.75)) / 4));
+  CHECK(better_of("log_loss") == training::Better::lower);
+  CHECK(better_of("ece") == training::Better::lower);
+  // Of the texts that are answered.
+  const Judgement sure = judge_answered(data, task, labels, guesses, 0.7, {.baseline = &*baseline});
+  CHECK(sure.json["log_loss"].get<double>() == doctest::Approx(-(std::log(0.8) + 2 * std::log(0.9)) / 3));
+  CHECK_NOTHROW(check_metric(data, task, labels, "brier"));
 }
 
 TEST_CASE("judge: the metric asked for comes first, and decides") {

@@ -1,5 +1,8 @@
 // finetune and classify --folds from outside.
+#include <cmath>
+#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "tools/labelled_corpus.hpp"
 
@@ -18,9 +21,16 @@ struct Folded : Labelled {
   Folded() {
     std::string own, uneven;
     for (int i = 0; i < 41; ++i) {
-      own += "n" + std::to_string(i) + "\tthe cat sees " + std::string(static_cast<std::size_t>(i % 5), 'a') + "\n";
-      uneven += std::string(i % 3 == 0 ? "animal" : "royal") + "\tthe cat sees\n";
+      const std::string text = "\tthe cat sees " + std::string(static_cast<std::size_t>(i), 'a') + "\n";
+      own += "n" + std::to_string(i) + text;
+      uneven += (i % 3 == 0 ? "animal" : "royal") + text;
     }
+    std::string distinct;
+    for (int i = 0; i < 120; ++i) {
+      distinct += std::string(i % 2 == 0 ? "animal\tthe cat" : "royal\tmy queen") + " sees " +
+                  std::string(static_cast<std::size_t>(i), 'a') + "\n";
+    }
+    write_file(path("distinct.tsv"), distinct);
     write_file(path("own.tsv"), own);
     write_file(path("uneven.tsv"), uneven);
     must("finetune -q --from model.h5 --train own.tsv --steps 1 -o own.h5");
@@ -42,6 +52,11 @@ struct Folded : Labelled {
     return result;
   }
 };
+
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
 
 int total(const std::map<std::string, int>& counts) {
   int sum = 0;
@@ -96,9 +111,9 @@ TEST_CASE("folds: finetune leaves out the part that classify evaluates, and judg
     CHECK(left_out(" --seed 5") == expected(others));
   }
   corpus.must(
-      "finetune --from model.h5 --train texts.tsv --folds 4 --fold 2 --steps 9 --eval-every 9 --log log -o f.h5 -q");
+      "finetune --from model.h5 --train distinct.tsv --folds 4 --fold 2 --steps 9 --eval-every 9 --log log -o f.h5 -q");
   const json last = json_lines(read_file(corpus.path("log"))).back();
-  const json report = corpus.evaluated("classify f.h5 texts.tsv --folds 4 --fold 2");
+  const json report = corpus.evaluated("classify f.h5 distinct.tsv --folds 4 --fold 2");
   CHECK(report["examples"] == 30);
   CHECK(report["accuracy"].get<double>() == doctest::Approx(last["valid_accuracy"].get<double>()));
 }
@@ -111,6 +126,79 @@ TEST_CASE("folds: have as much of every label, to within one example") {
       CHECK((part.at("royal") == 6 || part.at("royal") == 7));
       CHECK((total(part) == 10 || total(part) == 11));
     }
+  }
+}
+
+TEST_CASE("folds: copies of a text are in one part, whatever their labels") {
+  const Folded corpus;
+  std::string copies;
+  for (int i = 0; i < 40; ++i) {
+    copies += "n" + std::to_string(i) + "\tthe cat sees " + std::string(static_cast<std::size_t>(i / 4), 'a') + "\n";
+  }
+  write_file(corpus.path("copies.tsv"), copies);
+  corpus.must("finetune -q --from model.h5 --train copies.tsv --steps 1 -o copies.h5");
+  std::set<std::string> seen;
+  for (const auto& part : corpus.parts("copies.h5", "copies.tsv")) {
+    std::map<int, int> texts;
+    for (const auto& [label, count] : part) {
+      ++texts[std::stoi(label.substr(1)) / 4];
+      CHECK(seen.insert(label).second);
+    }
+    CHECK((texts.size() == 2 || texts.size() == 3));
+    for (const auto& [text, count] : texts) CHECK(count == 4);
+  }
+  CHECK(seen.size() == 40);
+  write_file(corpus.path("three.tsv"), "a\tone\nb\ttwo\na\tthree\na\tone\n");
+  const Outcome few = corpus.run("finetune --from model.h5 --train three.tsv --folds 4 --fold 1 --steps 1 -o x.h5");
+  CHECK(few.status == 1);
+  CHECK(contains(few.err, "three.tsv: 3 different examples are not enough for 4 folds"));
+}
+
+TEST_CASE("folds: all of them in turn, with mean, standard deviation and the predictions of each example") {
+  const Folded corpus;
+  const std::string command = "finetune --arch bag --train distinct.tsv --folds 4 --fold all --steps 20 ";
+  const Outcome outcome = corpus.must(command + "-o all.tsv");
+  CHECK(contains(outcome.err, "fold 4 of 4: 30 examples, accuracy "));
+  const std::vector<std::string> rows = lines_of(outcome.out),
+                                 predictions = lines_of(read_file(corpus.path("all.tsv")));
+  REQUIRE(rows.size() > 7);
+  CHECK(words_of(rows[0])[2] == "accuracy");
+  double sum = 0, squares = 0;
+  std::vector<double> values;
+  for (std::size_t fold = 1; fold <= 4; ++fold) values.push_back(std::stod(words_of(rows[fold])[2]));
+  for (const double value : values) sum += value;
+  for (const double value : values) squares += (value - sum / 4) * (value - sum / 4);
+  CHECK(std::stod(words_of(rows[5])[1]) == doctest::Approx(sum / 4).epsilon(2e-4));
+  CHECK(rows[6].starts_with("stddev"));
+  CHECK(std::stod(words_of(rows[6])[1]) == doctest::Approx(std::sqrt(squares / 3)).epsilon(5e-3));
+  // In the order of the file, and each fold as classify has it.
+  REQUIRE(predictions.size() == 121);
+  CHECK(predictions[0] == "text\tgold\tpredicted\tprobability\tfold");
+  std::istringstream texts(read_file(corpus.path("distinct.tsv")));
+  std::map<char, int> sizes;
+  int right = 0;
+  for (std::size_t i = 1; i < predictions.size(); ++i) {
+    std::string line;
+    REQUIRE(std::getline(texts, line));
+    const std::vector<std::string> fields = split(predictions[i], '\t');
+    CHECK(line == fields[1] + "\t" + fields[0]);
+    right += fields[1] == fields[2] ? 1 : 0;
+    ++sizes[predictions[i].back()];
+  }
+  CHECK(sizes == std::map<char, int>{{'1', 30}, {'2', 30}, {'3', 30}, {'4', 30}});
+  CHECK(contains(outcome.out, "accuracy            " + std::to_string(right / 120.0).substr(0, 5)));
+  CHECK(corpus.must(command + "-q --threads 1").out == outcome.out);
+  for (const auto& [options, message] : std::vector<std::pair<std::string, std::string>>{
+           {"-o x.h5", "with --fold all it takes the predictions, as NAME.tsv or NAME.jsonl"},
+           {"-o distinct.tsv", "distinct.tsv"},
+           {"--restart", "--restart: is for a model that is written"},
+           {"--log log", "--log: is for a model that is written"},
+           {"--eval-every 2", "--eval-every has no effect without --valid"}}) {
+    CAPTURE(options);
+    const Outcome refused = corpus.run(command + options);
+    CHECK(refused.status == 2);
+    CHECK(lines_in(refused.err) == 1);
+    CHECK(contains(refused.err, message));
   }
 }
 

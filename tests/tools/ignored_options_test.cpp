@@ -69,7 +69,7 @@ const Walk& pretraining() {
 
 const Walk& tuning() {
   static const Walk walk{"finetune",
-                         {{"--tokenizer", "pieces.h5"},  {"--folds", "3"},
+                         {{"--tokenizer", "pieces.h5"},  {"--folds", "2"},
                           {"--overlong", "split"},       {"--pooling", "mean"},
                           {"--layer-mix", ""},           {"--class-weights", "auto"},
                           {"--auxiliary-weight", "0.5"}, {"--dropout", "0.3"},
@@ -121,7 +121,7 @@ const Walk& answers() {
                           {"--raw", ""},
                           {"--jsonl", ""},
                           {"--metric", "macro-f1"},
-                          {"--folds", "3"},
+                          {"--folds", "2"},
                           {"--fold", "2"},
                           {"--max-answer-length", "1"},
                           {"--null-threshold", "-100"},

@@ -10,7 +10,7 @@ namespace {
 
 // Numbers of the examples that are predicted together; an answer's score is the number of its question.
 TaskGuesses guesses_of_numbers(const TaskData& data, std::vector<Index>& parts) {
-  return guesses_in_parts(data, 2, [&](const TaskData& part) {
+  return guesses_in_parts(data, data::LabelSet({"a", "b"}), [&](const TaskData& part) {
     parts.push_back(part.size());
     TaskAnswers answers;
     for (const data::LabelledText& text : part.texts) answers.numbers.push_back(static_cast<double>(text.line));

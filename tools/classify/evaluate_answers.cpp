@@ -2,10 +2,10 @@
 
 #include "libcore/base/printable.hpp"
 #include "tools/classify/answerer.hpp"
-#include "tools/classify/prediction_file.hpp"
 #include "tools/lines/json_line.hpp"
 #include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/evaluation_report.hpp"
+#include "tools/tasks/prediction_file.hpp"
 
 namespace heddle {
 
@@ -31,7 +31,7 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   const Judge how{options.metric, true, null_threshold(task, options, arguments), seed,
                   baseline ? &*baseline : nullptr};
   const TaskGuesses guesses =
-      guesses_in_parts(data, labels.size(), [&](const TaskData& part) { return answerer.answer(part); });
+      guesses_in_parts(data, labels, [&](const TaskData& part) { return answerer.answer(part); });
   const Judgement judgement = arguments.given("threshold")
                                   ? judge_answered(data, task, labels, guesses, options.threshold, how)
                                   : judge(data, task, labels, guesses, how);

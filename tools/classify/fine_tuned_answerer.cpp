@@ -48,7 +48,7 @@ class FineTunedAnswerer : public Answerer {
 
   std::optional<Baseline> baseline(const TaskData& data) const override {
     if (!baseline_) return baseline_of(data, task(), labels());
-    return Baseline{baseline_name_, guesses_in_parts(data, labels().size(), [&](const TaskData& part) {
+    return Baseline{baseline_name_, guesses_in_parts(data, labels(), [&](const TaskData& part) {
                       data::OverlongTexts cut{overlong_.how};
                       return baseline_->ask(part, how_, cut);
                     })};

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "libcore/base/printable.hpp"
-#include "tools/classify/prediction_file.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
+#include "tools/tasks/prediction_file.hpp"
 
 namespace heddle {
 

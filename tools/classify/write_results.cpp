@@ -7,9 +7,9 @@
 #include "formats/archives/json_archive.hpp"
 #include "formats/files/lines.hpp"
 #include "libcore/text/unicode.hpp"
-#include "tools/classify/object_line.hpp"
 #include "tools/classify/plain_words.hpp"
 #include "tools/lines/escaped.hpp"
+#include "tools/lines/object_line.hpp"
 
 namespace heddle {
 

@@ -139,7 +139,8 @@ bool OptionTable::is_met(const std::string& need) const {
   const std::size_t equals = need.find('=');
   const Option* option = find(need.substr(0, equals));
   if (option == nullptr) throw std::logic_error("an option needs " + need + ", which is none");
-  const std::string value = join(option->get(), ",");
+  std::string value = join(option->get(), ",");
+  if (!option->kinds.empty()) value = value.substr(0, value.find(':'));  // its settings change no condition
   return equals == std::string::npos ? value != option->initial : value == need.substr(equals + 1);
 }
 

@@ -71,8 +71,9 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
   const training::Better better = better_of(metric);
   std::optional<JudgedAnswers> best;
   const auto judged = [&](const training::Evaluators& by) -> std::vector<training::Metric> {
-    TaskGuesses guesses = guesses_of(answer(*bag.model, data.valid, valid, {}, {.stop = by.stop}));
+    TaskAnswers answers = answer(*bag.model, data.valid, valid, {}, {.stop = by.stop});
     if (by.stop()) return {{"nothing", 0}};
+    TaskGuesses guesses = guesses_of(std::move(answers), data.valid, data.labels);
     std::vector<training::Metric> metrics =
         judge(data.valid, bag.model->task(), data.labels, guesses, {.metric = metric}).metrics;
     keep_best(best, better, {metrics.front().value, std::move(guesses)});

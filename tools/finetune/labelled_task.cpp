@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "libcore/data/folds.hpp"
+#include "libcore/metrics/calibration.hpp"
 #include "libcore/tensor/context.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/finetune/bag_baseline.hpp"
@@ -20,8 +22,8 @@ namespace {
 using models::Task;
 
 TaskInput task_input(const TuningSpec& settings) {
-  return {settings.input, settings.task, settings.task == Task::pair ? formats::Texts::two : formats::Texts::one,
-          formats::Gold::given};
+  return {settings.input, settings.task.kind(),
+          settings.task.kind() == Task::pair ? formats::Texts::two : formats::Texts::one, formats::Gold::given};
 }
 
 // The file of --valid: of graphs that it splits itself, those to validate with.
@@ -123,20 +125,22 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (tokenizer_) input.tokenizers = {&*tokenizer_};
   const std::vector<TaskData> files = read_training_files(options.train, input, arguments);
   if (!spec.model.reads_tokens()) check_are_graphs(files, spec.model.arch());
-  if (spec.model.reads_tokens()) check_is_whole(files.front(), settings.task, spec.model.arch());
+  if (spec.model.reads_tokens()) check_is_whole(files.front(), settings.task.kind(), spec.model.arch());
   like(files.front(), input);
   for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
-  labels_ = labels_in(joined(files), settings.task);
-  check<UsageError>(spec.training.label_smoothing == 0 || has_classes(settings.task), "--label-smoothing: the task ",
-                    to_text(settings.task), " has no classes");
+  labels_ = labels_in(joined(files), settings.task.kind());
+  check<UsageError>(spec.training.label_smoothing == 0 || has_classes(settings.task.kind()),
+                    "--label-smoothing: the task ", to_text(settings.task.kind()), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(spec.seed)};
   for (const TaskData& file : files) {
     train_files_.push_back(part_of(file, fold, Side::outside));
-    if (options.valid.empty() && fold.folds > 0) valid_files_.push_back(part_of(file, fold, Side::inside));
+    if (options.cross_validates()) leave_out(file, fold);
+    if (options.valid.empty() && fold.folds > 0 && !options.cross_validates())
+      valid_files_.push_back(part_of(file, fold, Side::inside));
   }
   const Validation valid = validation(options.valid);
   if (valid.holds_out()) {
-    HeldOutData split = hold_out(train_files_, settings.task, valid.held_out);
+    HeldOutData split = hold_out(train_files_, settings.task.kind(), valid.held_out);
     train_files_ = std::move(split.train);
     valid_files_ = std::move(split.valid);
   }
@@ -152,40 +156,57 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
     tokenizer_ = tokenizer_of_words(train_, spec.model.tokens().vocab_size, settings.marks);
   }
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
-  warn_of_slips();
-  if (labels_.size() == 0) return;
-  check<DataError>(labels_.size() >= 2, train_.file, ": all examples have the label '", labels_.name(0),
-                   "'; at least two labels are needed");
-  const std::vector<Index> counts = label_counts_in(train_, settings.task, labels_);
-  for (const std::string& warning : data::label_warnings(counts, labels_, train_.file)) arguments.warn(warning);
+  check<DataError>(labels_.size() != 1, train_.file, ": all examples have the label '",
+                   labels_.size() == 1 ? labels_.name(0) : "", "'; at least two labels are needed");
+  for (const std::string& slip : slips()) arguments.warn(slip);
 }
 
-void LabelledTask::warn_of_slips() const {
-  const Task task = tuning_.task;
-  const auto warn = [this](const std::optional<std::string>& warning) {
-    if (warning) arguments_.warn(*warning);
+void LabelledTask::leave_out(const TaskData& file, const Fold& fold) {
+  check<UsageError>(file.graphs == nullptr, "--fold all: is for texts, and ", file.file,
+                    " holds graphs; --folds and --fold train on all but one part of it");
+  const Index before = examples_read_;
+  const std::vector<Index> folds = fold_numbers(file, fold.folds, fold.seed);
+  for (const Index place : data::inside_part(folds, fold.fold - 1)) fold_places_.push_back(before + place);
+  fold_files_.push_back(part_of(file, fold, Side::inside));
+  examples_read_ += file.size();
+}
+
+std::vector<std::string> LabelledTask::slips() const {
+  const Task task = tuning_.task.kind();
+  std::vector<std::string> slips;
+  const auto add = [&](const std::optional<std::string>& warning) {
+    if (warning) slips.push_back(*warning);
   };
   for (const TaskData& file : train_files_) {
-    warn(header_warning(file, tuning_.input));
-    warn(empty_texts_warning(file));
-    warn(numbered_words_warning(file));
+    add(header_warning(file, tuning_.input));
+    add(empty_texts_warning(file));
+    add(numbered_words_warning(file));
   }
-  if (answered_by(task) != models::Answered::parts) warn(many_classes_warning(train_, labels_));
-  warn(alike_labels_warning(train_.file, labels_));
-  warn(long_word_warning(train_));
-  if (!valid_) return;
-  warn(unknown_labels_warning(*valid_, task, labels_));
-  warn(copies_warning(train_, *valid_));
-  warn(small_validation_warning(*valid_, task));
-  warn(one_label_warning(*valid_, task, labels_));
-  warn(missing_classes_warning(*valid_, task, labels_));
+  if (answered_by(task) != models::Answered::parts) add(many_classes_warning(train_, labels_));
+  if (answered_by(task) != models::Answered::parts) add(numeric_classes_warning(train_.file, labels_));
+  add(alike_labels_warning(train_.file, labels_));
+  add(long_word_warning(train_));
+  if (valid_) {
+    add(unknown_labels_warning(*valid_, task, labels_));
+    add(copies_warning(train_, *valid_));
+    add(small_validation_warning(*valid_, task));
+    add(one_label_warning(*valid_, task, labels_));
+    add(missing_classes_warning(*valid_, task, labels_));
+  }
+  if (labels_.size() == 0) return slips;
+  const std::vector<std::string> of_labels =
+      data::label_warnings(label_counts_in(train_, task, labels_), labels_, train_.file);
+  slips.insert(slips.end(), of_labels.begin(), of_labels.end());
+  return slips;
 }
 
 models::TaskConfig LabelledTask::config() const {
   const TuningSpec& settings = tuning_;
-  models::TaskConfig config{
-      .task = settings.task, .pooling = settings.pooling, .layer_mix = settings.layer_mix, .labels = labels_.names()};
-  config.two_texts = settings.task == Task::pair;
+  models::TaskConfig config{.task = settings.task.kind(),
+                            .pooling = settings.pooling,
+                            .layer_mix = settings.layer_mix,
+                            .labels = labels_.names()};
+  config.two_texts = settings.task.kind() == Task::pair;
   config.null_answers = std::any_of(train_.questions.begin(), train_.questions.end(),
                                     [](const data::SpanQuestion& question) { return question.impossible; });
   config.text_keys = text_keys_;
@@ -194,7 +215,7 @@ models::TaskConfig LabelledTask::config() const {
   config.level = train_files_.front().level;
   config.columns = train_files_.front().columns;
   learn_baseline(config, train_, labels_);
-  if (answer_of(settings.task) != models::Answer::number) return config;
+  if (answer_of(settings.task.kind()) != models::Answer::number) return config;
   std::vector<double> numbers;
   for (const TaskData& file : train_files_) {
     const std::vector<double> of_file = gold_numbers(file);
@@ -213,7 +234,7 @@ void LabelledTask::fit(models::ModelConfig& config) {
   }
   config.check();
   train_examples_ = encode(config);
-  config->fit_examples(models::counted_examples(train_examples_, tuning_.task), labels_.size());
+  config->fit_examples(models::counted_examples(train_examples_, tuning_.task.kind()), labels_.size());
 }
 
 void LabelledTask::start(models::TaskModel& model) {
@@ -222,7 +243,7 @@ void LabelledTask::start(models::TaskModel& model) {
 
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
   if (tokenizer_) return encode_texts(config);
-  const EncodeGraphs with{tuning_.task, labels_, config.graphs().features, formats::Gold::given};
+  const EncodeGraphs with{tuning_.task.kind(), labels_, config.graphs().features, formats::Gold::given};
   const auto encode_one = [&](const TaskData& file) { return encode_graphs(file, with); };
   valid_examples_ = encode_files(valid_files_, encode_one);
   return encode_files(train_files_, encode_one);
@@ -234,12 +255,12 @@ std::vector<data::TaskExample> LabelledTask::encode_texts(const models::ModelCon
   if (config.tokens().reads_all())
     refuse({"overlong"}, arguments_, ": no text is too long for --arch " + config.arch());
   data::OverlongTexts overlong{settings.overlong};
-  const EncodeTask with{settings.task, labels_, *tokenizer_, framing, formats::Gold::given};
+  const EncodeTask with{settings.task.kind(), labels_, *tokenizer_, framing, formats::Gold::given};
   const auto encode_one = [&](const TaskData& file) { return encode_task(file, with, overlong); };
   std::vector<data::TaskExample> examples = encode_files(train_files_, encode_one);
   valid_examples_ = encode_files(valid_files_, encode_one);
   if (overlong.count > 0 && !std::exchange(overlong_told_, true))
-    arguments_.say(overlong_note(overlong, settings.task));
+    arguments_.say(overlong_note(overlong, settings.task.kind()));
   return examples;
 }
 
@@ -247,7 +268,7 @@ std::vector<double> LabelledTask::class_weights(std::span<const data::TaskExampl
   const TuningSpec& settings = tuning_;
   if (settings.class_weights != ClassWeights::balanced) return {};
   check<UsageError>(labels_.size() > 0, "--class-weights: the task has no classes");
-  return training::balanced_weights(examples, labels_.size(), settings.task);
+  return training::balanced_weights(examples, labels_.size(), settings.task.kind());
 }
 
 // For models that predict masked tokens alone; others predict next tokens.
@@ -280,13 +301,65 @@ std::unique_ptr<training::Objective> LabelledTask::objective(models::TaskModel& 
 
 std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& model, const training::Evaluators& by) {
   const parallel::Divided divided(by.group);
-  TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}, {.stop = by.stop}));
+  TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = by.stop});
   if (by.group.any(by.stop())) return {{"nothing", 0}};
+  TaskGuesses guesses = guesses_of(std::move(answers), *valid_, labels_);
   Judge how{.metric = tuning_.metric};
   if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
   std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, guesses, how).metrics;
   keep_best(best_answers_, better(), {metrics.front().value, std::move(guesses)});
+  // The log-loss says as much in each evaluation.
+  const auto is_detail = [](const training::Metric& metric) { return metric.name == "brier" || metric.name == "ece"; };
+  metrics.erase(std::remove_if(metrics.begin() + 1, metrics.end(), is_detail), metrics.end());
   return metrics;
+}
+
+FoldAnswers LabelledTask::answer_validation(const models::TaskModel& model) const {
+  return {.data = *valid_, .places = {}, .answers = answer(model, *valid_, valid_examples_, {})};
+}
+
+FoldAnswers LabelledTask::answer_fold(const models::TaskModel& model) const {
+  FoldAnswers fold{.data = joined(fold_files_), .places = fold_places_, .answers = {}};
+  const models::TokenConfig& config = model.body().config().tokens();
+  const data::Framing framing(*tokenizer_, config.longest_text(), config.has_segments());
+  data::OverlongTexts overlong{tuning_.overlong};
+  const std::vector<data::TaskExample> examples = encode_files(fold_files_, [&](const TaskData& file) {
+    return encode_task(file, {tuning_.task.kind(), labels_, *tokenizer_, framing, formats::Gold::given}, overlong);
+  });
+  fold.answers = answer(model, fold.data, examples, {});
+  return fold;
+}
+
+double LabelledTask::temperature(const models::TaskModel& model) const {
+  const bool has_probabilities = labels_.size() > 0 && answered_by(tuning_.task.kind()) == models::Answered::whole;
+  if (options_.temperature > 0) return options_.temperature;
+  // Of ranks that share a model, the first one alone writes it.
+  const bool shares_model = options_.tensor_parallel > 1;
+  if (!valid_ || !tuning_.task.calibrates() || !has_probabilities || shares_model) return 1;
+  std::vector<std::vector<double>> probabilities;
+  std::vector<Index> gold;
+  TaskAnswers answers = answer(model, *valid_, valid_examples_, {});
+  for (std::size_t i = 0; i < answers.classes.size(); ++i) {
+    const std::optional<Index> label = labels_.find(valid_->texts[i].label);
+    if (!label) continue;
+    gold.push_back(*label);
+    probabilities.push_back(std::move(answers.classes[i]));
+  }
+  const double temperature = metrics::best_temperature(probabilities, gold);
+  std::vector<metrics::Forecast> before, after;
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    before.push_back(metrics::forecast_of(probabilities[i], gold[i]));
+    after.push_back(metrics::forecast_of(metrics::tempered(probabilities[i], temperature), gold[i]));
+  }
+  if (gold.empty()) return 1;
+  const auto change = [&](double (*metric)(std::span<const metrics::Forecast>)) {
+    return concatenate("from ", rounded(metric(before)), " to ", rounded(metric(after)));
+  };
+  const std::string note = concatenate("calibrated with temperature ", rounded(temperature), ": validation log-loss ",
+                                       change(metrics::log_loss), ", Brier score ", change(metrics::brier_score),
+                                       ", ECE ", change(metrics::calibration_error));
+  options_.is_candidate ? arguments_.detail(note) : arguments_.say(note);
+  return temperature;
 }
 
 training::Better LabelledTask::better() const {
@@ -311,22 +384,22 @@ std::string LabelledTask::compared(std::optional<double> best, const Baseline& b
                                    const std::string& advice) const {
   if (!best) return "";
   bool is_better = better() == training::Better::lower ? *best < value : *best > value;
-  std::string difference;
+  std::string difference, rank = is_better ? "better" : "not better";
   if (best_answers_ && best_answers_->metric == *best) {
     const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
     const Judgement judgement =
         judge(*valid_, config(), labels_, best_answers_->guesses,
               {.metric = tuning_.metric, .intervals = true, .seed = seed, .baseline = &baseline});
     is_better = judgement.comparison->is_better;
+    rank = judgement.comparison->rank();
     difference = ": " + judgement.comparison->text(judgement.metrics.front().name);
   }
-  return concatenate(is_better ? ", and this model is better, with " : ", and this model is not better, with ",
-                     rounded(*best), difference, is_better ? "" : advice);
+  return concatenate(", and this model is ", rank, ", with ", rounded(*best), difference, is_better ? "" : advice);
 }
 
 std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best,
                                                       const std::function<bool()>& stop) const {
-  if (!valid_) return {};
+  if (!valid_ || options_.is_candidate) return {};
   std::vector<std::string> notes;
   const std::string& metric = tuning_.metric;
   const auto note = [&](const std::string& whose, const Baseline& baseline, const std::string& advice) {
@@ -339,11 +412,11 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
   if (baseline) note(concatenate("the baseline, ", baseline->what, ","), *baseline, "");
   if (starts_from_counts_) return notes;  // a bag itself
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
-  if (train_.graphs != nullptr && answered_by(tuning_.task) == models::Answered::parts)
+  if (train_.graphs != nullptr && answered_by(tuning_.task.kind()) == models::Answered::parts)
     return notes;  // nodes are no text
   std::optional<JudgedAnswers> bag = answers_of_bag({train_, *valid_, labels_}, config(), metric, seed, stop);
   if (!bag) {
-    const bool is_large = answer_of(tuning_.task) != models::Answer::span && !stop();
+    const bool is_large = answer_of(tuning_.task.kind()) != models::Answer::span && !stop();
     if (is_large) {
       notes.emplace_back("skipped the bag-of-words baseline: too much data; finetune --arch bag trains one");
     }

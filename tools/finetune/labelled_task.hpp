@@ -11,6 +11,13 @@
 
 namespace heddle {
 
+// The examples of a fold, with the answers of a model that was not trained on them.
+struct FoldAnswers {
+  TaskData data;
+  std::vector<Index> places;  // of each example in the files
+  TaskAnswers answers;
+};
+
 class LabelledTask : public FinetuningTask {
  public:
   // Without a tokenizer, one of words is trained on the examples, if the model reads tokens.
@@ -18,6 +25,10 @@ class LabelledTask : public FinetuningTask {
                const cli::Arguments& arguments);
 
   const std::optional<text::Tokenizer>& tokenizer() const { return tokenizer_; }
+  const TaskData& train_data() const { return train_; }
+  const data::LabelSet& labels() const { return labels_; }
+  // What looks like slips in the data, one line each.
+  std::vector<std::string> slips() const;
   // Sets what the examples decide of a new model's configuration.
   void fit(models::ModelConfig& config);
   void start(models::TaskModel& model) override;
@@ -27,10 +38,17 @@ class LabelledTask : public FinetuningTask {
                                                  const training::TrainingConfig& config) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) override;
   std::string summary() const override;
+  // Precondition: a fold is left out.
+  FoldAnswers answer_fold(const models::TaskModel& model) const;
+  // The same for the validation data. Precondition: there are some.
+  FoldAnswers answer_validation(const models::TaskModel& model) const;
+  // Fitted on the validation data, and reported.
+  double temperature(const models::TaskModel& model) const override;
   std::vector<std::string> baseline_notes(std::optional<double> best, const std::function<bool()>& stop) const override;
 
  private:
-  void warn_of_slips() const;
+  // Keeps the fold of the file, which is nothing to train or validate on.
+  void leave_out(const TaskData& file, const Fold& fold);
   std::vector<data::TaskExample> encode_texts(const models::ModelConfig& config);
   // Reads both files and reports how many examples were too long.
   std::vector<data::TaskExample> encode(const models::ModelConfig& config);
@@ -50,6 +68,9 @@ class LabelledTask : public FinetuningTask {
   std::vector<TaskData> train_files_, valid_files_;  // for messages with line numbers
   TaskData train_;
   std::optional<TaskData> valid_;
+  std::vector<TaskData> fold_files_;  // the fold that is left out, of each training file
+  std::vector<Index> fold_places_;    // of its examples in the files
+  Index examples_read_ = 0;           // of files whose fold is left out
   data::LabelSet labels_;
   Index left_out_ = 0;                             // bad records of the training files
   std::vector<Index> text_keys_;                   // of train_

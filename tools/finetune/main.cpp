@@ -5,6 +5,7 @@
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
+#include "tools/finetune/cross_validation.hpp"
 #include "tools/finetune/make_ensemble.hpp"
 #include "tools/finetune/tuning.hpp"
 #include "tools/training/resolve_options.hpp"
@@ -14,15 +15,14 @@ using namespace heddle;
 
 namespace {
 
-const cli::About about{
-    .name = "finetune",
-    .summary = "Trains a model for a task on labelled examples, or on more text.",
-    .synopsis = {"--from MODEL --task NAME --train FILE -o TUNED [options]",
-                 "--from MODEL --task lm --train TOKENS|TEXT -o TUNED [options]",
-                 "--arch bag --task NAME --train FILE -o MODEL [options]",
-                 "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE", "--dry-run --from MODEL --train FILE [options]"},
-    .operands = {},
-    .has_ranks = true};
+const cli::About about{.name = "finetune",
+                       .summary = "Trains a model for a task on labelled examples, or on more text.",
+                       .synopsis = {"--from MODEL --task NAME --train FILE -o TUNED [options]",
+                                    "--from MODEL --task lm --train TOKENS|TEXT -o TUNED [options]",
+                                    "--arch bag --task NAME --train FILE -o MODEL [options]",
+                                    "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE"},
+                       .operands = {},
+                       .has_ranks = true};
 
 // A model to start from, or the architecture of a new one.
 void check_start(const FinetuneOptions& options, const cli::Arguments& arguments) {
@@ -41,23 +41,8 @@ void check_usage(const FinetuneOptions& options, const cli::Arguments& arguments
   check<UsageError>(std::ranges::count(options.train, "-") == 0 && options.valid != "-",
                     "--train and --valid must be files, since they are read twice; standard input cannot be");
   check_control(options.control);
-  const bool evaluates = !options.valid.empty() || options.tuning.folds > 0;
+  const bool evaluates = !options.valid.empty() || (options.tuning.folds > 0 && !options.cross_validates());
   if (!evaluates && options.control.resume.empty()) refuse_evaluation(arguments, "--valid or --folds");
-}
-
-// A run where the command line says nothing of it. A rate that suits an architecture suits its optimizer alone.
-RunSpec defaults_of(const FinetuneOptions& options, const cli::Arguments& arguments) {
-  RunSpec spec = tuning_defaults({});
-  if (options.begins_new() && !options.arch.name.empty()) {
-    const models::Architecture& arch = models::architecture(options.arch.name);
-    spec = suited(tuning_defaults(arch.defaults), arch.from_scratch);
-    const std::string& optimizer = options.learning.optimizer.name;
-    check<UsageError>(optimizer.empty() || optimizer == spec.optimizer.name() || arguments.given("learning_rate"),
-                      "--optimizer ", optimizer, ": --learning-rate X is missing; ", spec.training.learning_rate,
-                      ", the default of --arch ", options.arch.name, ", is for ", spec.optimizer.name());
-  }
-  spec.seed = arguments.common().seed;
-  return spec;
 }
 
 // For --print-config: the kinds with all their settings.
@@ -83,6 +68,10 @@ int main(int argc, char** argv) {
       return 0;
     }
     check_usage(options, arguments);
+    if (options.cross_validates()) {
+      check<UsageError>(ranks.group().is_alone(), "--fold all: trains in one process; start one");
+      return cross_validate(options, defaults_of(options, arguments), arguments);
+    }
     take_seed(options.control, options.output, arguments);
     return train(options, defaults_of(options, arguments), {options.train, {options.from, options.tokenizer}},
                  ranks.group(), arguments, [&] { return std::make_unique<Finetuning>(options, arguments); });

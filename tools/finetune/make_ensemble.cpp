@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
-#include <set>
 
 #include "formats/heddle/ensemble_file.hpp"
 #include "libcore/base/values.hpp"
@@ -11,6 +10,7 @@
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/cli/text_table.hpp"
+#include "tools/finetune/unused_options.hpp"
 #include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/ensemble.hpp"
 #include "tools/tasks/evaluation_report.hpp"
@@ -20,28 +20,11 @@ namespace heddle {
 
 namespace {
 
-// The names of all fields but those that an ensemble uses, in whatever section.
-std::vector<std::string> fields_of_training(const FinetuneOptions& options) {
-  std::vector<std::string> fields;
-  const std::set<std::string> used{"ensemble",     "valid",  "output",      "format", "text_column",
-                                   "label_column", "header", "bad_records", "metric", "overlong"};
-  const auto add = [&](const auto& self, const auto& object) -> void {
-    auto visitor = [&]<class Value>(const Field& field, const Value& value) {
-      if constexpr (Visitable<Value>) {
-        self(self, value);
-      } else if (!used.contains(field.name)) {
-        fields.push_back(field.name);
-      }
-    };
-    visit_fields(object, visitor);
-  };
-  add(add, options);
-  return fields;
-}
-
 void check_ensemble_usage(const FinetuneOptions& options, const std::vector<std::string>& models,
                           const cli::Arguments& arguments) {
-  refuse(fields_of_training(options), arguments, ": is for training; --ensemble takes models that are trained");
+  refuse(fields_besides(options, {"ensemble", "valid", "output", "format", "text_column", "label_column", "header",
+                                  "bad_records", "metric", "overlong"}),
+         arguments, ": is for training; --ensemble takes models that are trained");
   check<UsageError>(models.size() > 1, "--ensemble: takes two models or more, as a.h5,b.h5");
   check<UsageError>(!options.valid.empty() && !validation(options.valid).holds_out(),
                     "--valid FILE is missing: examples that no model was trained on, for the weights");
@@ -107,12 +90,13 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
     return judge(data, task, models.labels(), of, {.metric = settings.metric}).metrics.front();
   };
   const auto number = [](double value) { return format_fixed(value, 4); };
-  const TaskGuesses pool = guesses_of(models.pool(answers));
+  const auto guesses = [&](const TaskAnswers& of) { return guesses_of(of, data, models.labels()); };
+  const TaskGuesses pool = guesses(models.pool(answers));
   const training::Metric together = metric(pool);
   std::vector<std::vector<std::string>> rows{{"model", "weight", together.name}};
   std::vector<double> alone;
   for (std::size_t m = 0; m < models.size(); ++m) {
-    alone.push_back(metric(guesses_of(answers[m])).value);
+    alone.push_back(metric(guesses(answers[m])).value);
     rows.push_back({models.path(m), number(models.weights()[m]), number(alone.back())});
   }
   rows.push_back({options.output, "", number(together.value)});
@@ -121,7 +105,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   const bool is_less_better = better_of(settings.metric) == training::Better::lower;
   const auto best = static_cast<std::size_t>(
       (is_less_better ? std::ranges::min_element(alone) : std::ranges::max_element(alone)) - alone.begin());
-  const Baseline rival{models.path(best), guesses_of(answers[best])};
+  const Baseline rival{models.path(best), guesses(answers[best])};
   const auto seed = static_cast<std::uint64_t>(arguments.common().seed);
   arguments.say(comparison(judge(data, task, models.labels(), pool,
                                  {.metric = settings.metric, .intervals = true, .seed = seed, .baseline = &rival}),

@@ -20,9 +20,15 @@ struct FinetuneOptions : RunOptions {
   std::vector<std::string> train;
   cli::KindChoice<models::CommonConfig> arch;
   TuningSpec tuning;
+  // Of a model that is one of several to choose from, which no option says: no notes about baselines, and the
+  // temperature of its probabilities, 0 for one that validation data decide.
+  bool is_candidate = false;
+  double temperature = 0;
 
   // Whether the model is a new one, not that of `from`.
   bool begins_new() const { return from.empty(); }
+  // Whether each fold is left out in turn.
+  bool cross_validates() const { return tuning.folds > 0 && tuning.fold == 0; }
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

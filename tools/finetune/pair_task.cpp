@@ -12,7 +12,7 @@ namespace heddle {
 PairTask::PairTask(const FinetuneOptions& options, const RunSpec& spec, const formats::ModelFile& base,
                    const cli::Arguments& arguments)
     : options_(options),
-      task_(spec.tuning->task),
+      task_(spec.tuning->task.kind()),
       objective_(*spec.objective),
       arguments_(arguments),
       tokenizer_(base.tokenizer()) {

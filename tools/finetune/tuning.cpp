@@ -42,14 +42,14 @@ void check_freeze(const std::string& freeze, const Parameters& parameters) {
 // Whether the loss does not depend on the parameter, so that weight decay would only shrink it.
 bool is_idle(std::string_view name, const TuningSpec& settings, const models::Model& model) {
   const bool is_summary = model.is_of_summary(name);
-  if (settings.task == Task::lm) {
+  if (settings.task.kind() == Task::lm) {
     const auto* const masked = model.as<models::MaskedPredictor>();
     return is_summary && !(masked != nullptr && masked->has_next_sentence());
   }
-  if (settings.task == Task::translate) return is_summary;
+  if (settings.task.kind() == Task::translate) return is_summary;
   if (!is_summary) return model.is_beside_vectors(name) && settings.auxiliary_weight == 0;
   const auto* const vectors = model.as<models::ContextualVectors>();
-  return answered_by(settings.task) != models::Answered::whole || vectors == nullptr ||
+  return answered_by(settings.task.kind()) != models::Answered::whole || vectors == nullptr ||
          models::resolved(settings.pooling, *vectors) != models::Pooling::first;
 }
 
@@ -91,7 +91,7 @@ double suitable_rate(const models::ModelConfig& config) {
 double dropout_of(const TuningSpec& tuning, const models::ModelConfig& config) {
   if (tuning.dropout >= 0) return tuning.dropout;
   if (!config.reads_tokens()) return config->dropout;
-  return has_own_head(tuning.task) ? config->dropout : std::max(0.1, config->dropout);
+  return has_own_head(tuning.task.kind()) ? config->dropout : std::max(0.1, config->dropout);
 }
 
 }  // namespace
@@ -107,6 +107,20 @@ RunSpec tuning_defaults(const models::ModelConfig& model) {
   spec.training.batch_size = 16;
   spec.training.learning_rate = training::automatic_rate;
   spec.tuning.emplace();
+  return spec;
+}
+
+RunSpec defaults_of(const FinetuneOptions& options, const cli::Arguments& arguments) {
+  RunSpec spec = tuning_defaults({});
+  if (options.begins_new() && !options.arch.name.empty()) {
+    const models::Architecture& arch = models::architecture(options.arch.name);
+    spec = suited(tuning_defaults(arch.defaults), arch.from_scratch);
+    const std::string& optimizer = options.learning.optimizer.name;
+    check<UsageError>(optimizer.empty() || optimizer == spec.optimizer.name() || arguments.given("learning_rate"),
+                      "--optimizer ", optimizer, ": --learning-rate X is missing; ", spec.training.learning_rate,
+                      ", the default of --arch ", options.arch.name, ", is for ", spec.optimizer.name());
+  }
+  spec.seed = arguments.common().seed;
   return spec;
 }
 
@@ -136,14 +150,14 @@ void Finetuning::settle(RunSpec& spec) const {
   settle_task(*spec.tuning);
   const TuningSpec& tuning = *spec.tuning;
   base_ ? settle_tuned_model(spec) : settle_new_model(spec);
-  if (!has_own_head(tuning.task)) {
+  if (!has_own_head(tuning.task.kind())) {
     spec.objective.reset();
     return;
   }
-  check<UsageError>(spec.model.reads_tokens(), "--task ", to_text(tuning.task), ": is for texts, and ", options_.from,
-                    " reads graphs");
+  check<UsageError>(spec.model.reads_tokens(), "--task ", to_text(tuning.task.kind()), ": is for texts, and ",
+                    options_.from, " reads graphs");
   const std::shared_ptr<const models::Model> model = models::outline_of(spec.model);
-  const bool reads_pairs = tuning.task == Task::translate || holds_records(options_, *model);
+  const bool reads_pairs = tuning.task.kind() == Task::translate || holds_records(options_, *model);
   if (!spec.objective) {
     spec.objective =
         training::objective_for(*model, reads_pairs ? training::DataKind::pairs : training::DataKind::text);
@@ -170,7 +184,7 @@ void Finetuning::settle_tuned_model(RunSpec& spec) const {
     training.learning_rate = spec.optimizer->usual_rate(suitable_rate(spec.model));
   if (training.steps > 0 || training.epochs > 0) return;
   // Texts without labels are read four times, graphs as often as by a new model.
-  if (has_own_head(spec.tuning->task)) training.epochs = 4;
+  if (has_own_head(spec.tuning->task.kind())) training.epochs = 4;
   if (!spec.model.reads_tokens()) training.epochs = models::architecture(spec.model.arch()).from_scratch.epochs;
 }
 
@@ -210,7 +224,43 @@ void Finetuning::begin(const RunSpec& spec, const training::TrainingConfig& conf
   objective_ = task_->objective(*loaded_->model, config);
 }
 
+namespace {
+
+// The head with its logits divided by a temperature, as long as this object lives.
+class CalibratedHead {
+ public:
+  CalibratedHead(models::TaskModel& model, double temperature) : model_(model) {
+    if (temperature == 1) return;
+    for (const char* const name : {"task/weight", "task/bias"}) {
+      const Tensor& values = model.parameters().find(name)->value();
+      before_.emplace_back(values, values.copy());
+    }
+    model.set_temperature(temperature);
+  }
+  CalibratedHead(const CalibratedHead&) = delete;
+  CalibratedHead& operator=(const CalibratedHead&) = delete;
+  ~CalibratedHead() {
+    if (before_.empty()) return;
+    model_.set_temperature(1);
+    for (const auto& [values, before] : before_) values.assign(before);
+  }
+
+ private:
+  models::TaskModel& model_;
+  std::vector<std::pair<Tensor, Tensor>> before_;
+};
+
+}  // namespace
+
+FoldAnswers Finetuning::answer_others() {
+  const auto& task = dynamic_cast<const LabelledTask&>(*task_);
+  const CalibratedHead head(*loaded_->model, task.temperature(*loaded_->model));
+  return options_.cross_validates() ? task.answer_fold(*loaded_->model) : task.answer_validation(*loaded_->model);
+}
+
 void Finetuning::save(const std::string& path, const SavedRun& run) const {
+  // Training may continue with the weights as they are.
+  const CalibratedHead head(*loaded_->model, run.is_finished ? task_->temperature(*loaded_->model) : 1);
   formats::SavedTask saved{*loaded_->model, nullptr, run.history, run.provenance};
   if (loaded_->tokenizer) saved.tokenizer = &loaded_->tokenizer->model();
   if (loaded_->source_tokenizer) saved.source_tokenizer = &loaded_->source_tokenizer->model();
@@ -259,7 +309,7 @@ EvaluationSample Finetuning::sample_evaluation(training::TrainingConfig& config,
 void Finetuning::describe(DryRun& run) const {
   run.saves_what_is_trained = spec_->tuning->adapts();
   run.steps_to_simulate = 200;  // examples differ in length
-  run.simulates_evaluation = has_own_head(spec_->tuning->task);
+  run.simulates_evaluation = has_own_head(spec_->tuning->task.kind());
 }
 
 }  // namespace heddle

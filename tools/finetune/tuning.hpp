@@ -8,6 +8,7 @@
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/models/architecture.hpp"
+#include "tools/finetune/labelled_task.hpp"
 #include "tools/finetune/options.hpp"
 #include "tools/finetune/tuning_task.hpp"
 #include "tools/training/training_run.hpp"
@@ -16,6 +17,10 @@ namespace heddle {
 
 // tuning_defaults() of a new model, with what suits its architecture.
 RunSpec suited(RunSpec spec, const models::FromScratch& scratch);
+
+// A run where the command line says nothing of it. A rate that suits an architecture suits its optimizer alone: throws
+// UsageError for another one without a rate.
+RunSpec defaults_of(const FinetuneOptions& options, const cli::Arguments& arguments);
 
 // Throws UsageError for adapters of matrices and parts to freeze that the model does not have, and where nothing is
 // trained.
@@ -33,7 +38,9 @@ class Finetuning : public Trainee {
   void add_inputs(formats::Provenance& provenance) const override;
   void settle(RunSpec& spec) const override;
   std::string evaluation_options() const override { return "--valid or --folds"; }
-  bool evaluates() const override { return !options_.valid.empty() || options_.tuning.folds > 0; }
+  bool evaluates() const override {
+    return !options_.valid.empty() || (options_.tuning.folds > 0 && !options_.cross_validates());
+  }
   void begin(const RunSpec& spec, const training::TrainingConfig& config, const formats::ModelFile* from,
              const nn::ModelRanks& ranks) override;
   training::Objective& objective() const override { return *objective_; }
@@ -43,6 +50,12 @@ class Finetuning : public Trainee {
   Trial trial(const RunSpec& spec, const training::TrainingConfig& config, const nn::ModelRanks& ranks) override;
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const RunSpec& spec) override;
   void describe(DryRun& run) const override;
+
+  // From begin() on.
+  const models::TaskModel& model() const { return *loaded_->model; }
+  // The answers for the fold that is left out, or for the validation data, by the model with its temperature.
+  // Precondition: a task of labelled texts, and a fold or validation data.
+  FoldAnswers answer_others();
 
  private:
   void settle_task(TuningSpec& tuning) const;

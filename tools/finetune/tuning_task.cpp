@@ -38,13 +38,13 @@ void refuse_for_graphs(const std::string& reason, const cli::Arguments& argument
 }  // namespace
 
 void check_suits_new_model(const TuningSpec& tuning) {
-  check<UsageError>(!has_own_head(tuning.task), "--task ", to_text(tuning.task),
+  check<UsageError>(!has_own_head(tuning.task.kind()), "--task ", to_text(tuning.task.kind()),
                     ": new models for it are made by pretrain; give --from MODEL");
   check<UsageError>(!tuning.adapts(), "--lora-rank: adapters belong to a trained model; give --from MODEL");
 }
 
 NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& spec, const cli::Arguments& arguments) {
-  const models::Task kind = spec.tuning->task;
+  const models::Task kind = spec.tuning->task.kind();
   const std::string arch = spec.model.arch();
   const models::Architecture& about = models::architecture(arch);
   check<UsageError>(about.plays(models::ContextualVectors::what) || about.plays(models::NodeVectors::what), "--arch ",
@@ -84,7 +84,7 @@ bool holds_records(const FinetuneOptions& options, const models::Model& model) {
 
 std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& options, const RunSpec& spec,
                                                      const formats::ModelFile& base, const cli::Arguments& arguments) {
-  const models::Task task = spec.tuning->task;
+  const models::Task task = spec.tuning->task.kind();
   if (!has_own_head(task)) {
     refuse_for_labelled(task, arguments);
     std::optional<text::Tokenizer> tokenizer;

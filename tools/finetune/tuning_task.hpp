@@ -35,6 +35,8 @@ class FinetuningTask {
                                                   const std::function<bool()>& /*stop*/) const {
     return {};
   }
+  // The temperature that the logits of the trained model need for its probabilities to hold; 1 where none is fitted.
+  virtual double temperature(const models::TaskModel&) const { return 1; }
   // Has a new model start from the examples, where it can.
   virtual void start(models::TaskModel&) {}
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <unordered_map>
 
 #include "libcore/base/printable.hpp"
@@ -55,6 +56,19 @@ TaskGuesses tags_of_words(const TaskData& data, const models::TaskConfig& task, 
   return guesses;
 }
 
+// Each class with its frequency among the training examples.
+std::vector<metrics::Forecast> forecasts_of_frequencies(const TaskData& data, const std::vector<Index>& counts,
+                                                        const data::LabelSet& labels) {
+  const auto all = static_cast<double>(std::accumulate(counts.begin(), counts.end(), Index{0}));
+  std::vector<double> frequencies;
+  for (const Index count : counts) frequencies.push_back(all > 0 ? static_cast<double>(count) / all : 0);
+  std::vector<metrics::Forecast> forecasts;
+  for (const data::LabelledText& example : data.texts) {
+    forecasts.push_back(metrics::forecast_of(frequencies, labels.find(example.label)));
+  }
+  return forecasts;
+}
+
 }  // namespace
 
 void learn_baseline(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
@@ -77,6 +91,7 @@ std::optional<Baseline> baseline_of(const TaskData& data, const models::TaskConf
     return Baseline{task.words.empty() ? always : "each word's most frequent tag", tags_of_words(data, task, usual)};
   }
   guesses.classes.assign(data.texts.size(), Guess{usual, 1});
+  guesses.forecasts = forecasts_of_frequencies(data, task.label_counts, labels);
   return Baseline{always, std::move(guesses)};
 }
 

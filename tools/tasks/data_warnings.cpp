@@ -100,6 +100,19 @@ std::optional<std::string> many_classes_warning(const TaskData& data, const data
                      ", such as ", shown(labels.name(0)), "; if these are texts, ", data::swapped_columns);
 }
 
+std::optional<std::string> numeric_classes_warning(const std::string& file, const data::LabelSet& labels) {
+  constexpr Index usual = 10;
+  const auto is_number = [](const std::string& name) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), value);
+    return error == std::errc() && end == name.data() + name.size();
+  };
+  if (labels.size() <= usual || !std::ranges::all_of(labels.names(), is_number)) return std::nullopt;
+  return concatenate(file, ": the ", labels.size(),
+                     " labels are all numbers, and read as classes; --task regress "
+                     "learns numbers");
+}
+
 std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels) {
   std::map<std::string, std::string> known;  // by lower case
   for (const std::string& name : labels.names()) {

@@ -15,6 +15,9 @@ using text::shown;
 // More classes than a tenth of the examples, and more than ten: the columns may be swapped.
 std::optional<std::string> many_classes_warning(const TaskData& data, const data::LabelSet& labels);
 
+// The classes are all numbers, and more than ten: numbers may be what is to be learned.
+std::optional<std::string> numeric_classes_warning(const std::string& file, const data::LabelSet& labels);
+
 // The first line of a table without a header looks like one: its fields are names that columns have.
 std::optional<std::string> header_warning(const TaskData& data, const formats::LabelledInput& input);
 

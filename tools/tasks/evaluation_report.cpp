@@ -11,6 +11,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/base/values.hpp"
 #include "libcore/metrics/bootstrap.hpp"
+#include "libcore/metrics/calibration.hpp"
 #include "libcore/metrics/classification.hpp"
 #include "libcore/metrics/entities.hpp"
 #include "libcore/metrics/proportion.hpp"
@@ -58,7 +59,7 @@ std::string confusion_table(const metrics::ClassificationReport& report) {
 }
 
 // The metrics of which less is better.
-constexpr std::array<std::string_view, 3> errors{"mean_squared_error", "rmse", "mae"};
+constexpr std::array<std::string_view, 6> errors{"mean_squared_error", "rmse", "mae", "log_loss", "brier", "ece"};
 
 // A metric over the examples at these indices: all, or a bootstrap sample, which repeats some.
 struct Measure {
@@ -113,12 +114,14 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
   const double value = baseline.of(all), difference = model.of(all) - value;
   const metrics::Interval interval = difference_of(model, baseline, examples, how.seed);
   const bool is_enough = model.is_right || examples >= least_examples;
-  const bool is_beyond = better_of(model.name) == training::Better::lower ? interval.high < 0 : interval.low > 0;
+  const bool is_lower = interval.high<0, is_higher = interval.low> 0;
+  const bool is_less_better = better_of(model.name) == training::Better::lower;
   const Comparison comparison{.baseline = value,
                               .difference = difference,
                               .low = interval.low,
                               .high = interval.high,
-                              .is_better = is_enough && is_beyond};
+                              .is_better = is_enough && (is_less_better ? is_lower : is_higher),
+                              .is_worse = is_enough && (is_less_better ? is_higher : is_lower)};
   judgement.comparison = comparison;
   judgement.json["baseline"] = {{"what", how.baseline->what},
                                 {"metric", model.name},
@@ -126,10 +129,11 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
                                 {"difference", difference},
                                 {"low", interval.low},
                                 {"high", interval.high},
-                                {"model_is_better", comparison.is_better}};
+                                {"model_is_better", comparison.is_better},
+                                {"model_is_worse", comparison.is_worse}};
   judgement.text += concatenate("baseline            ", rounded(value), " (", how.baseline->what, ")\n");
-  judgement.text += concatenate("the model is ", comparison.is_better ? "" : "not ",
-                                "better than the baseline: ", comparison.text(model.name), "\n");
+  judgement.text +=
+      concatenate("the model is ", comparison.rank(), " than the baseline: ", comparison.text(model.name), "\n");
 }
 
 // The metrics of all examples, and the confidence interval of the first. The measures of the baseline, if there are
@@ -175,6 +179,8 @@ class Predictions {
     ranked_.push_back({guess.label == 1 ? guess.probability : 1 - guess.probability, gold == 1});
   }
   void end_group() { ends_.push_back(pairs_.size()); }
+  // Of each group, which is one label.
+  void set_forecasts(std::vector<metrics::Forecast> forecasts) { forecasts_ = std::move(forecasts); }
 
   Index groups() const { return static_cast<Index>(ends_.size()); }
   // Whether each group is one label.
@@ -195,6 +201,12 @@ class Predictions {
     return confusion;
   }
   metrics::Confusion confusion() const { return confusion(all_places(groups())); }
+  bool have_probabilities() const { return !forecasts_.empty(); }
+  std::vector<metrics::Forecast> forecasts(Places places) const {
+    std::vector<metrics::Forecast> forecasts;
+    for (const Index place : places) forecasts.push_back(forecasts_[static_cast<std::size_t>(place)]);
+    return forecasts;
+  }
   // Whether each group is of two classes.
   bool are_ranked() const { return !ranked_.empty(); }
   std::vector<metrics::RankedExample> ranked(Places places) const {
@@ -208,6 +220,7 @@ class Predictions {
   std::vector<std::pair<Index, std::optional<Index>>> pairs_;
   std::vector<std::size_t> ends_;  // of each group
   std::vector<metrics::RankedExample> ranked_;
+  std::vector<metrics::Forecast> forecasts_;
 };
 
 Predictions text_predictions(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses) {
@@ -221,6 +234,7 @@ Predictions text_predictions(const TaskData& data, const data::LabelSet& labels,
     }
     predictions.end_group();
   }
+  predictions.set_forecasts(guesses.forecasts);
   return predictions;
 }
 
@@ -248,6 +262,13 @@ std::vector<Measure> class_measures(const Predictions& predictions) {
     measures.push_back({"roc_auc", [&](Places places) { return metrics::roc_auc(predictions.ranked(places)); }});
     measures.push_back({"pr_auc", [&](Places places) { return metrics::pr_auc(predictions.ranked(places)); }});
   }
+  if (!predictions.have_probabilities()) return measures;
+  const auto add = [&](const char* name, double (*metric)(std::span<const metrics::Forecast>)) {
+    measures.push_back({name, [&predictions, metric](Places places) { return metric(predictions.forecasts(places)); }});
+  };
+  add("log_loss", metrics::log_loss);
+  add("brier", metrics::brier_score);
+  add("ece", metrics::calibration_error);
   return measures;
 }
 
@@ -480,6 +501,10 @@ training::Better better_of(const std::string& metric) {
   return std::ranges::count(errors, metric) > 0 ? training::Better::lower : training::Better::higher;
 }
 
+std::string Comparison::rank() const {
+  return is_better ? "better" : is_worse ? "worse" : "not better";
+}
+
 std::string Comparison::text(const std::string& metric) const {
   return concatenate("difference of ", metric, " ", rounded(difference), ", from ", rounded(low), " to ", rounded(high),
                      " with 95 % confidence");
@@ -520,7 +545,11 @@ Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, c
     if (guesses.classes[i].probability < threshold) continue;
     answered.texts.push_back(data.texts[i]);
     given.classes.push_back(guesses.classes[i]);
-    if (how.baseline != nullptr) baseline.guesses.classes.push_back(how.baseline->guesses.classes[i]);
+    if (!guesses.forecasts.empty()) given.forecasts.push_back(guesses.forecasts[i]);
+    if (how.baseline == nullptr) continue;
+    const TaskGuesses& others = how.baseline->guesses;
+    baseline.guesses.classes.push_back(others.classes[i]);
+    if (!others.forecasts.empty()) baseline.guesses.forecasts.push_back(others.forecasts[i]);
   }
   const std::size_t count = answered.texts.size(), all = data.texts.size();
   const double coverage = static_cast<double>(count) / static_cast<double>(all);
@@ -540,6 +569,7 @@ void check_metric(const TaskData& data, const models::TaskConfig& task, const da
   const auto count = static_cast<std::size_t>(data.size());
   TaskGuesses none;
   none.classes.resize(count);
+  none.forecasts.resize(count);
   none.numbers.resize(count);
   none.spans.resize(count);
   for (const data::TaggedSentence& sentence : data.sentences) none.tags.emplace_back(sentence.words.size(), Guess());

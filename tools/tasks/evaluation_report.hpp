@@ -18,7 +18,10 @@ struct Comparison {
   double difference = 0;     // of the model from it
   double low = 0, high = 0;  // of the difference, with 95 % confidence
   bool is_better = false;    // whether the model is, by more than chance
+  bool is_worse = false;     // the same
 
+  // "better", "worse" or, where it may be chance, "not better".
+  std::string rank() const;
   // "difference of accuracy 0.0210, from 0.0050 to 0.0370 with 95 % confidence"
   std::string text(const std::string& metric) const;
 };

@@ -21,6 +21,7 @@ void append_all(std::vector<Item>& all, std::vector<Item> more) {
 
 void append(TaskGuesses& all, TaskGuesses more) {
   append_all(all.classes, std::move(more.classes));
+  append_all(all.forecasts, std::move(more.forecasts));
   append_all(all.numbers, std::move(more.numbers));
   append_all(all.tags, std::move(more.tags));
   append_all(all.spans, std::move(more.spans));
@@ -71,15 +72,19 @@ Guess guess_of(const std::vector<double>& probabilities) {
   return {best - probabilities.begin(), *best};
 }
 
-TaskGuesses guesses_of(TaskAnswers answers) {
+TaskGuesses guesses_of(TaskAnswers answers, const TaskData& data, const data::LabelSet& labels) {
   TaskGuesses guesses{.classes = {}, .numbers = std::move(answers.numbers), .tags = {}, .spans = {}};
-  for (const auto& probabilities : answers.classes) guesses.classes.push_back(guess_of(probabilities));
+  for (std::size_t i = 0; i < answers.classes.size(); ++i) {
+    const std::vector<double>& probabilities = answers.classes[i];
+    guesses.classes.push_back(guess_of(probabilities));
+    guesses.forecasts.push_back(metrics::forecast_of(probabilities, labels.find(data.texts[i].label)));
+  }
   for (const auto& sentence : answers.tags) guesses.tags.push_back(tag_guesses(sentence));
   guesses.spans = std::move(answers.spans);
   return guesses;
 }
 
-TaskGuesses guesses_in_parts(const TaskData& data, Index classes,
+TaskGuesses guesses_in_parts(const TaskData& data, const data::LabelSet& labels,
                              const std::function<TaskAnswers(const TaskData&)>& answers_of) {
   constexpr Index numbers_at_once = Index{1} << 21;
   TaskGuesses all;
@@ -87,9 +92,10 @@ TaskGuesses guesses_in_parts(const TaskData& data, Index classes,
   Index numbers = 0;
   for (Index place = 0; place < data.size(); ++place) {
     places.push_back(place);
-    numbers += words_of(data, place) * std::max<Index>(classes, 64);
+    numbers += words_of(data, place) * std::max<Index>(labels.size(), 64);
     if (numbers < numbers_at_once && place + 1 < data.size()) continue;
-    append(all, guesses_of(answers_of(chosen(data, places))));
+    const TaskData part = chosen(data, places);
+    append(all, guesses_of(answers_of(part), part, labels));
     places.clear();
     numbers = 0;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "libcore/decoding/predict.hpp"
+#include "libcore/metrics/calibration.hpp"
 #include "tools/tasks/task_data.hpp"
 
 namespace heddle {
@@ -33,14 +34,16 @@ Guess guess_of(const std::vector<double>& probabilities);
 // What evaluations need of the predictions.
 struct TaskGuesses {
   std::vector<Guess> classes;                           // [examples]
+  std::vector<metrics::Forecast> forecasts{};           // [examples] of classes, where the gold ones are known
   std::vector<double> numbers;                          // [examples]
   std::vector<std::vector<std::optional<Guess>>> tags;  // [sentences][words]
   std::vector<std::vector<decoding::FoundAnswer>> spans;
 };
-TaskGuesses guesses_of(TaskAnswers answers);
+// For examples with gold labels, of which those that are none of `labels` have no probability.
+TaskGuesses guesses_of(TaskAnswers answers, const TaskData& data, const data::LabelSet& labels);
 
 // The guesses for all examples, which are answered some at a time, so that few probabilities are in memory at once.
-TaskGuesses guesses_in_parts(const TaskData& data, Index classes,
+TaskGuesses guesses_in_parts(const TaskData& data, const data::LabelSet& labels,
                              const std::function<TaskAnswers(const TaskData&)>& answers_of);
 
 // The predicted tags. Words that the model did not read, because they are beyond the context or have no token, get the

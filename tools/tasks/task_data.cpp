@@ -1,6 +1,7 @@
 #include "tools/tasks/task_data.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "formats/heddle/file.hpp"
@@ -208,18 +209,41 @@ std::vector<Index> classes_of(const TaskData& data) {
   return classes;
 }
 
+// The units with their classes. Classes with fewer different examples than folds are distributed with the first class
+// of all, since they cannot be in every fold.
+std::vector<data::Unit> with_classes(std::vector<data::Unit> units, const std::vector<Index>& classes, Index folds) {
+  std::map<Index, std::set<std::uint64_t>> keys;
+  for (std::size_t i = 0; i < units.size(); ++i) keys[classes[i]].insert(units[i].key);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    units[i].label = std::ssize(keys[classes[i]]) < folds ? 0 : classes[i] + 1;
+  }
+  return units;
+}
+
 }  // namespace
+
+std::vector<Index> fold_numbers(const TaskData& data, Index folds, std::uint64_t seed) {
+  // Only classes are stratified; sentences, numbers and questions are distributed in order.
+  std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
+  const data::LabelSet labels = labels_in(data, data.sentences.empty() ? Task::classify : Task::label);
+  const bool are_classes = data.questions.empty() && !classes_of(data).empty();
+  if (are_classes && labels.size() <= data.size() / folds) kinds = classes_of(data);
+  if (data.graphs != nullptr) return data::stratified_folds(kinds, folds, seed);
+  const std::vector<data::Unit> units = units_of(data);
+  std::set<std::uint64_t> keys;
+  for (const data::Unit& unit : units) keys.insert(unit.key);
+  if (keys.size() == units.size()) return data::stratified_folds(kinds, folds, seed);
+  check<DataError>(std::ssize(keys) >= folds, data.file, ": ", keys.size(), " different examples are not enough for ",
+                   folds, " folds");
+  return data::grouped_parts(with_classes(units, kinds, folds), std::vector<Index>(static_cast<std::size_t>(folds), 1),
+                             seed);
+}
 
 TaskData part_of(const TaskData& data, const Fold& fold, Side side) {
   if (fold.folds == 0) return data;
   if (is_one_graph(data)) return with_parts_together(part_of(with_parts_apart(data), fold, side));
   check<UsageError>(fold.fold <= fold.folds, "--fold ", fold.fold, ": there are ", fold.folds, " folds");
-  // Only classes are stratified; sentences, numbers and questions are distributed in order.
-  std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
-  const data::LabelSet labels = labels_in(data, data.sentences.empty() ? Task::classify : Task::label);
-  const bool are_classes = data.questions.empty() && !classes_of(data).empty();
-  if (are_classes && labels.size() <= data.size() / fold.folds) kinds = classes_of(data);
-  const std::vector<Index> folds = data::stratified_folds(kinds, fold.folds, fold.seed);
+  const std::vector<Index> folds = fold_numbers(data, fold.folds, fold.seed);
   const std::vector<Index> places =
       side == Side::inside ? data::inside_part(folds, fold.fold - 1) : data::outside_part(folds, fold.fold - 1);
   return chosen(data, places);

@@ -83,7 +83,12 @@ TaskData joined(const std::vector<TaskData>& files);
 // The examples of one kind at these places.
 TaskData chosen(const TaskData& data, const std::vector<Index>& places);
 
-// One of K equal parts of the examples, or all the others.
+// The fold, from 0, that tests each example. Copies of texts (units_of) are in one fold, folds are of equal size to
+// within a few such groups, and each has as much of each class. Throws DataError for fewer different examples than
+// folds.
+std::vector<Index> fold_numbers(const TaskData& data, Index folds, std::uint64_t seed);
+
+// One of those folds, or all the others.
 struct Fold {
   Index folds = 0, fold = 1;  // the number of the part, from 1, of the parts; 0 folds: everything
   std::uint64_t seed = 0;

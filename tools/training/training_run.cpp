@@ -35,16 +35,6 @@ std::string rule_of(const RunOptions& options, const RunSpec& defaults, const cl
   return resolved(options.learning, base, arguments).optimizer->rule_file().value_or("");
 }
 
-// The run of these options where those that are not given are those of the base.
-RunSpec settled(const RunOptions& options, RunSpec base, const Trainee& trainee, const cli::Arguments& arguments) {
-  if (base.selection.select == Select::best && !trainee.evaluates()) base.selection.select = Select::automatic;
-  RunSpec spec = resolved(options.learning, base, arguments);
-  read_rule(spec.optimizer);
-  trainee.settle(spec);
-  spec.selection.select = resolved(spec.selection.select, trainee.evaluates(), trainee.evaluation_options());
-  return spec;
-}
-
 void check_inputs(const formats::ModelFile& file, const formats::Provenance* now,
                   std::initializer_list<const char*> roles, Found found) {
   if (now == nullptr) return;
@@ -85,6 +75,15 @@ void check_same_command(const formats::ModelFile& file, const RunOptions& option
 }
 
 }  // namespace
+
+RunSpec settled(const RunOptions& options, RunSpec base, const Trainee& trainee, const cli::Arguments& arguments) {
+  if (base.selection.select == Select::best && !trainee.evaluates()) base.selection.select = Select::automatic;
+  RunSpec spec = resolved(options.learning, base, arguments);
+  read_rule(spec.optimizer);
+  trainee.settle(spec);
+  spec.selection.select = resolved(spec.selection.select, trainee.evaluates(), trainee.evaluation_options());
+  return spec;
+}
 
 PlannedRun planned_run(const RunOptions& options, const RunSpec& defaults, Trainee& trainee,
                        const formats::Provenance* now, const cli::Arguments& arguments) {
@@ -164,9 +163,11 @@ void TrainingRun::begin() {
 }
 
 void TrainingRun::save(const std::string& path, Contents contents, const ShownTensors& tensors) const {
-  trainee_.save(path, {tensors.weights, session_->history(), provenance_, [&](formats::ModelWriter& writer) {
+  trainee_.save(path, {tensors.weights, session_->history(), provenance_,
+                       [&](formats::ModelWriter& writer) {
                          write_record(writer, session_->record(), contents, tensors.state);
-                       }});
+                       },
+                       contents == Contents::result});
 }
 
 int TrainingRun::run() {

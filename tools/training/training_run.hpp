@@ -23,6 +23,7 @@ struct SavedRun {
   const formats::History& history;
   const formats::Provenance& provenance;
   std::function<void(formats::ModelWriter&)> write_record;
+  bool is_finished = false;  // the model of a finished run, not one to continue
 };
 
 // What a tool trains: its inputs, its model and its objective.
@@ -61,6 +62,10 @@ class Trainee {
   // Sets what is particular to dry runs of the tool.
   virtual void describe(DryRun& run) const { (void)run; }
 };
+
+// The run of these options where those that are not given are those of the base. Throws UsageError and DataError for
+// options that do not go together.
+RunSpec settled(const RunOptions& options, RunSpec base, const Trainee& trainee, const cli::Arguments& arguments);
 
 // The run that a command means, and how it begins.
 struct PlannedRun {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "formats/labelled/labelled_input.hpp"
+#include "libcore/base/settings.hpp"
 #include "libcore/data/framing.hpp"
 #include "libcore/models/task.hpp"
 #include "libcore/nn/low_rank_options.hpp"
@@ -19,6 +20,26 @@ struct Names<ClassWeights> {
                                                                        {ClassWeights::balanced, "auto"}};
 };
 
+// A task with its settings, as command lines and files have them: "classify:calibrate=none".
+class TaskChoice {
+ public:
+  TaskChoice(models::Task task = models::Task::classify) : task_(task) {}
+
+  models::Task kind() const { return task_; }
+  // Whether the probabilities of classes get a temperature that is fitted on the validation data.
+  bool calibrates() const { return calibrates_; }
+
+  // from_text throws UsageError for an unknown name and for settings that the task does not have.
+  std::string text() const;
+  static TaskChoice from_text(std::string_view text);
+  // The tasks with their settings, for help.
+  static const std::vector<NameHelp>& described();
+
+ private:
+  models::Task task_;
+  bool calibrates_ = true;
+};
+
 // "task=NAME" of each task of which `is` holds.
 inline std::vector<std::string> tasks_where(bool (*is)(models::Task)) {
   std::vector<std::string> conditions;
@@ -29,7 +50,7 @@ inline std::vector<std::string> tasks_where(bool (*is)(models::Task)) {
 }
 
 struct TuningSpec {
-  models::Task task = models::Task::classify;
+  TaskChoice task;
   models::Pooling pooling = models::Pooling::automatic;
   bool layer_mix = false;
   formats::LabelledInput input;
@@ -49,6 +70,8 @@ struct TuningSpec {
                   "what to learn: a class of a text or of a pair, a number, a tag of each word, the span that answers "
                   "a question, or language modelling")
                 .takes("NAME")
+                .one_of(names_of<models::Task>())
+                .named_in(TaskChoice::described)
                 .essential(),
             self.task);
     visitor(Field("metric", "validation metric that decides which model is best; auto: the usual one of the task")
@@ -57,9 +80,12 @@ struct TuningSpec {
             self.metric);
     visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),
             self.folds);
-    visitor(Field("fold", "fold, from 1, to leave out of training, and to evaluate on unless --valid is given")
+    visitor(Field("fold",
+                  "fold, from 1, to leave out of training, and to evaluate on unless --valid is given; all: "
+                  "cross-validation; -o takes predictions")
                 .needs({"folds"})
                 .range(1, 10000)
+                .word(0, "all")
                 .takes("I"),
             self.fold);
     visitor(Field("overlong", "examples longer than the context: truncate them, report an error, or split them"),

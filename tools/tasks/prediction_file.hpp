@@ -1,4 +1,4 @@
-// The file of predictions that --evaluate writes: each example with what is right and what the model says.
+// Files of predictions: each example with its gold label and the model's answer.
 #pragma once
 
 #include <ostream>
@@ -9,13 +9,15 @@
 namespace heddle {
 
 enum class PredictionFormat { tsv, jsonl };
-// By the ending of the file's name. Throws UsageError for other endings.
-PredictionFormat prediction_format(const std::string& path);
+// By the ending of the file's name, that of -o. Throws UsageError for other endings; `mode` is the option that makes
+// -o take predictions.
+PredictionFormat prediction_format(const std::string& path, const std::string& mode = "--evaluate");
 
 struct PredictionOptions {
   PredictionFormat format = PredictionFormat::tsv;
-  double threshold = 0;       // of classes; less probable ones are no prediction
-  double null_threshold = 0;  // of answers
+  double threshold = 0;        // of classes; less probable ones are no prediction
+  double null_threshold = 0;   // of answers
+  std::vector<Index> folds{};  // of each example, from 0, for a last column `fold`, from 1; empty: none
 };
 
 // In the order of the examples. TSV has a header, and its fields are escaped (escaped.hpp); an empty field stands for

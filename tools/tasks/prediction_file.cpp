@@ -1,10 +1,10 @@
-#include "tools/classify/prediction_file.hpp"
+#include "tools/tasks/prediction_file.hpp"
 
 #include <algorithm>
 
 #include "formats/archives/json_archive.hpp"
-#include "tools/classify/object_line.hpp"
 #include "tools/lines/escaped.hpp"
+#include "tools/lines/object_line.hpp"
 
 namespace heddle {
 
@@ -43,6 +43,10 @@ class Rows {
   bool has_header_ = false;
 };
 
+void add_fold(Json& row, const PredictionOptions& options, std::size_t example) {
+  if (!options.folds.empty()) row["fold"] = options.folds[example] + 1;
+}
+
 void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
                  const PredictionOptions& options) {
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
@@ -58,6 +62,7 @@ void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels,
       row["predicted"] = probability >= options.threshold ? Json(labels.name(best)) : Json();
       row["probability"] = probability;
     }
+    add_fold(row, options, i);
     rows.add(row, text.more);
   }
 }
@@ -83,11 +88,13 @@ void write_sentences(Rows& rows, const TaskData& data, const data::LabelSet& lab
       if (options.format == PredictionFormat::tsv) {
         Json row = data.graphs != nullptr ? Json{{"graph", sentence.lines[w]}} : Json{{"sentence", s + 1}};
         row.update(word);
+        add_fold(row, options, s);
         rows.add(row);
         continue;
       }
       for (const auto& [name, value] : word.items()) whole[name == "word" ? "words" : name].push_back(value);
     }
+    add_fold(whole, options, s);
     if (options.format == PredictionFormat::jsonl) rows.add(whole);
   }
 }
@@ -104,16 +111,17 @@ void write_questions(Rows& rows, const TaskData& data, const TaskGuesses& guesse
     row["gold"] = options.format == PredictionFormat::tsv ? Json(join(gold, " | ")) : Json(gold);
     row["predicted"] = predicted.empty() ? Json() : Json(predicted);
     row["score"] = guesses.spans[q].empty() ? Json() : Json(guesses.spans[q].front().score);
+    add_fold(row, options, q);
     rows.add(row, question.more);
   }
 }
 
 }  // namespace
 
-PredictionFormat prediction_format(const std::string& path) {
+PredictionFormat prediction_format(const std::string& path, const std::string& mode) {
   if (path.ends_with(".jsonl")) return PredictionFormat::jsonl;
-  check<UsageError>(path.ends_with(".tsv"), "-o ", path,
-                    ": with --evaluate it takes the predictions, as NAME.tsv or NAME.jsonl; the metrics are printed on "
+  check<UsageError>(path.ends_with(".tsv"), "-o ", path, ": with ", mode,
+                    " it takes the predictions, as NAME.tsv or NAME.jsonl; the metrics are printed on "
                     "standard output");
   return PredictionFormat::tsv;
 }
