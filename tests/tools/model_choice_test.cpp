@@ -1,4 +1,7 @@
-// Probabilities that hold.
+// Probabilities that hold, and finetune --ensemble auto: from a table to a model.
+#include <cmath>
+#include <filesystem>
+
 #include "formats/heddle/task_file.hpp"
 #include "tools/labelled_corpus.hpp"
 
@@ -72,6 +75,67 @@ TEST_CASE("calibration: an adapter's head has the temperature, and so has what i
   CHECK(formats::load_task(corpus.path("adapter.h5")).model->task().temperature != 1);
   corpus.must("convert adapter.h5 --merge -o merged.h5");
   check_alike(corpus.answers("adapter.h5", "train.tsv"), corpus.answers("merged.h5", "train.tsv"), 1e-4);
+}
+
+TEST_CASE("choice: a bag by folds, with a page whose numbers lead to the texts") {
+  const Noisy corpus;
+  const Outcome outcome = corpus.must("finetune --ensemble auto:report=page.html --train train.tsv -o chosen.h5");
+  CHECK(contains(outcome.err, "160 examples, 2 classes; compared by cross-validation: 5 folds"));
+  CHECK(contains(outcome.err, "it is better than the baseline"));
+  CHECK(lines_in(outcome.out) == 2);
+  CHECK(outcome.out.starts_with("model"));
+  const std::string page = read_file(corpus.path("page.html"));
+  for (const std::string part :
+       {"<h2>Data</h2>", "<h2>Warnings</h2>", "<h2>Candidates</h2>", "<h2>Confusion</h2>", "href=\"#c1-0\"",
+        "id=\"c1-0\"", "<h2>Most confident errors</h2>", "<svg", "queen ", "<h2>Words that decide</h2>"}) {
+    CHECK_MESSAGE(contains(page, part), part);
+  }
+  CHECK_FALSE(contains(page, "<script"));
+  CHECK_FALSE(contains(page, "http"));
+  // All examples train it, and the temperature is that of the folds.
+  const formats::LoadedTask chosen = formats::load_task(corpus.path("chosen.h5"));
+  CHECK(chosen.model->task().label_counts == std::vector<Index>{80, 80});
+  CHECK(chosen.model->task().temperature != 1);
+  CHECK(corpus.evaluated("classify chosen.h5 valid.tsv")["accuracy"] > 0.7);
+  // Texts are text, not markup.
+  corpus.must("sed 's/my queen/<b>queen/' train.tsv > markup.tsv");
+  corpus.must("finetune -q --ensemble auto:report=markup.html --train markup.tsv --folds 3 -o markup.h5");
+  CHECK(contains(read_file(corpus.path("markup.html")), "&lt;b&gt;queen"));
+  CHECK_FALSE(contains(read_file(corpus.path("markup.html")), "<b>queen"));
+}
+
+TEST_CASE("choice: of a bag, a network and both the simplest that none is better than") {
+  const Noisy corpus;
+  for (const std::string by : {"--folds 2", "--valid valid.tsv"}) {
+    CAPTURE(by);
+    const Outcome outcome = corpus.must("finetune --ensemble auto --train train.tsv --from model.h5 -o one.h5 " + by);
+    CHECK(lines_in(outcome.out) == 4);
+    CHECK(contains(outcome.err, "network is "));
+    CHECK(contains(outcome.err, "bag and network is "));
+    CHECK(formats::load_task(corpus.path("one.h5")).model->task().labels ==
+          std::vector<std::string>{"animal", "royal"});
+    CHECK_FALSE(std::filesystem::exists(corpus.path("one.bag.h5")));
+    CHECK_FALSE(std::filesystem::exists(corpus.path("one.network.h5")));
+  }
+  for (const auto& [options, message] : std::vector<std::pair<std::string, std::string>>{
+           {"auto:page=a.html", "--ensemble auto: has no setting 'page'; it has report"},
+           {"auto:report=a.txt", "the page is a file NAME.html"},
+           {"auto:report=one.html --valid one.html", "refusing to overwrite the input"},
+           {"auto --batch-size 4", "--batch-size: --ensemble auto decides this itself"},
+           {"auto --task label", "--task label: --ensemble auto chooses models of classify and pair"},
+           {"auto --folds 3 --valid valid.tsv", "--folds and --valid are both to compare by"}}) {
+    CAPTURE(options);
+    const Outcome refused =
+        corpus.run("cp valid.tsv one.html && finetune --train train.tsv -o x.h5 --ensemble " + options);
+    CHECK(refused.status == 2);
+    CHECK(lines_in(refused.err) == 1);
+    CHECK(contains(refused.err, message));
+  }
+  corpus.refused(
+      "printf 'a\\tone\\nb\\ttwo\\na\\tthree\\n' > 3.tsv && finetune -q --ensemble auto --train 3.tsv -o x.h5", 1,
+      "3 examples are not enough for 5 folds");
+  corpus.refused("printf 'a\\tone\\na\\ttwo\\n' > 1.tsv && finetune -q --ensemble auto --train 1.tsv -o x.h5", 1,
+                 "all examples have the label 'a'");
 }
 
 }  // namespace model_choice_tests

@@ -186,7 +186,7 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
                     train = "pretrain --train train.h5 -o x.h5" + tiny;
   const std::vector<std::pair<std::string, std::string>> cases{
       {tune + "texts.tsv --metric accuracy",
-       "--metric has no effect without --valid or --folds; add one of them"},
+       "--metric has no effect without --valid, --folds or --ensemble; add one of them"},
       {tune + "texts.tsv --patience 2", "--patience has no effect without --valid or --folds"},
       {tune + "texts.tsv --eval-every 5", "--eval-every has no effect without --valid or --folds"},
       {tune + "texts.tsv --fold 1", "--fold has no effect without --folds; add it or leave --fold out"},

@@ -7,6 +7,7 @@
 #include "tools/cli/signals.hpp"
 #include "tools/finetune/cross_validation.hpp"
 #include "tools/finetune/make_ensemble.hpp"
+#include "tools/finetune/model_choice.hpp"
 #include "tools/finetune/tuning.hpp"
 #include "tools/training/resolve_options.hpp"
 #include "tools/training/training_files.hpp"
@@ -20,6 +21,7 @@ const cli::About about{.name = "finetune",
                        .synopsis = {"--from MODEL --task NAME --train FILE -o TUNED [options]",
                                     "--from MODEL --task lm --train TOKENS|TEXT -o TUNED [options]",
                                     "--arch bag --task NAME --train FILE -o MODEL [options]",
+                                    "--ensemble auto --train FILE [--from MODEL] -o CHOSEN",
                                     "--ensemble MODEL,MODEL... --valid FILE -o ENSEMBLE"},
                        .operands = {},
                        .has_ranks = true};
@@ -62,6 +64,10 @@ int main(int argc, char** argv) {
   return cli::run(argc, argv, about, [](cli::Arguments& arguments) {
     const cli::Ranks ranks(arguments);
     const auto options = arguments.read<FinetuneOptions>([&](FinetuneOptions& read) { show(read, arguments); });
+    if (const auto choice = automatic_choice(options.ensemble)) {
+      check<UsageError>(ranks.group().is_alone(), "--ensemble auto: trains in one process; start one");
+      return choose_model(options, *choice, ranks.group(), arguments);
+    }
     if (!options.ensemble.empty()) {
       check<UsageError>(ranks.group().is_alone(), "--ensemble computes nothing; start one process");
       make_ensemble(options, arguments);

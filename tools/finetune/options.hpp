@@ -36,9 +36,10 @@ struct FinetuneOptions : RunOptions {
             self.from);
     visitor(Field("arch", "architecture of a new model, without --from; bag trains in seconds").essential(), self.arch);
     visitor(Field("ensemble",
-                  "train nothing, but find on --valid the weights with which these models predict together best")
+                  "train nothing, but find on --valid the weights with which these models predict together best; auto: "
+                  "train a bag and, with --from, a network, and write the better one or both")
                 .not_empty()
-                .takes("MODEL,..."),
+                .takes("MODEL,...|auto[:report=FILE]"),
             self.ensemble);
     visitor(Field("tokenizer",
                   "tokenizer of a new model: a tokenizer, token or model file, or one of another program; by default "

@@ -75,7 +75,7 @@ struct TuningSpec {
                 .essential(),
             self.task);
     visitor(Field("metric", "validation metric that decides which model is best; auto: the usual one of the task")
-                .needs({"valid", "folds"})
+                .needs({"valid", "folds", "ensemble"})
                 .takes("NAME"),
             self.metric);
     visitor(Field("folds", "split --train into K folds of equal size").range(2, 10000).word(0, "none").takes("K"),

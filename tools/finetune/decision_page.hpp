@@ -1,0 +1,40 @@
+// The page of a choice between models: data, candidates, errors, calibration and words, in one HTML file without
+// scripts.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/tasks/task_answers.hpp"
+
+namespace heddle {
+
+struct CandidateRow {
+  std::string name;
+  double metric = 0, low = 0, high = 0;  // with a 95 % confidence interval
+  double macro_f1 = 0, log_loss = 0, brier = 0, ece = 0, seconds = 0;
+  bool is_chosen = false;
+};
+
+// A word with its weight for a class, above the mean of all classes: what it adds to the logit, but for the factor that
+// the whole text has.
+using WordWeight = std::pair<std::string, double>;
+
+struct Decision {
+  std::string output, sentence;    // what was written, and why
+  std::vector<std::string> facts;  // about the data and how they were divided
+  std::vector<Index> counts;       // of each label in the training data
+  std::vector<std::string> warnings, comparisons;
+  std::string metric;
+  std::vector<CandidateRow> candidates;
+  TaskData data;        // that the candidates were compared on
+  TaskGuesses guesses;  // of the chosen one
+  data::LabelSet labels;
+  std::vector<std::vector<WordWeight>> words;  // of each label; empty: not known
+};
+
+// Throws DataError where the file cannot be written.
+void write_decision_page(const std::string& path, const Decision& decision);
+
+}  // namespace heddle

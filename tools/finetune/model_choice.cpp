@@ -1,0 +1,457 @@
+#include "tools/finetune/model_choice.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <functional>
+#include <iostream>
+
+#include "formats/heddle/ensemble_file.hpp"
+#include "formats/heddle/task_file.hpp"
+#include "libcore/base/values.hpp"
+#include "libcore/metrics/calibration.hpp"
+#include "tools/cli/protect_inputs.hpp"
+#include "tools/cli/refuse_options.hpp"
+#include "tools/cli/signals.hpp"
+#include "tools/cli/text_table.hpp"
+#include "tools/finetune/cross_validation.hpp"
+#include "tools/finetune/decision_page.hpp"
+#include "tools/finetune/tuning.hpp"
+#include "tools/finetune/unused_options.hpp"
+#include "tools/tasks/ensemble.hpp"
+#include "tools/tasks/prediction_pool.hpp"
+#include "tools/training/training_files.hpp"
+
+namespace heddle {
+
+namespace {
+
+using Probabilities = std::vector<std::vector<double>>;
+
+constexpr Index few_examples = 2000, usual_folds = 5;
+constexpr const char *held_out = "10%", *bag_ending = ".bag.h5", *network_ending = ".network.h5";
+constexpr int time_is_over = 75;
+
+// Bags that are compared with each other: single words suit some sentences better than pairs of them. With a third of
+// the usual rate fewer than 100 examples of a class give a better model, and all of a data set as good a one (SST-2 and
+// TREC-6).
+constexpr double bag_rate = 0.05;
+struct BagSettings {
+  const char* name;
+  Index ngrams;
+};
+constexpr BagSettings bags[] = {{"bag", 2}, {"bag:ngrams=1", 1}};
+
+struct Candidate {
+  std::string name;
+  FinetuneOptions options;
+  RunSpec defaults;
+  Probabilities uncalibrated{}, answers{};  // to the examples that decide
+  double temperature = 1, seconds = 0;
+};
+
+std::string beside(const std::string& output, const std::string& ending) {
+  return (output.ends_with(".h5") ? output.substr(0, output.size() - 3) : output) + ending;
+}
+
+void check_automatic(const FinetuneOptions& options, const AutomaticChoice& choice, const cli::Arguments& arguments) {
+  refuse(fields_besides(options, {"ensemble", "from", "train", "valid", "output", "task", "metric", "folds", "format",
+                                  "text_column", "label_column", "header", "bad_records", "class_weights", "precision",
+                                  "max_time"}),
+         arguments, ": --ensemble auto decides this itself; other commands of finetune have it");
+  check<UsageError>(!options.train.empty(), "--train FILE is missing: the table to learn from");
+  check<UsageError>(!options.output.empty(), "-o FILE is missing: the model file to write");
+  const models::Task task = options.tuning.task.kind();
+  check<UsageError>(models::has_classes(task) && answered_by(task) == models::Answered::whole, "--task ", to_text(task),
+                    ": --ensemble auto chooses models of classify and pair");
+  check<UsageError>(options.tuning.folds == 0 || options.valid.empty(),
+                    "--folds and --valid are both to compare by; give one of them");
+  check<UsageError>(choice.report.empty() || choice.report.ends_with(".html"), "--ensemble auto:report=", choice.report,
+                    ": the page is a file NAME.html");
+  std::vector<std::string> inputs{options.from, validation(options.valid).file};
+  for (const TrainingFile& file : training_files(options.train)) inputs.push_back(file.path);
+  cli::protect_inputs(
+      inputs,
+      {options.output, beside(options.output, bag_ending), beside(options.output, network_ending), choice.report},
+      arguments);
+}
+
+class ModelChoice {
+ public:
+  ModelChoice(const FinetuneOptions& options, const parallel::Group& group, const cli::Arguments& arguments)
+      : options_(options), group_(group), arguments_(arguments) {
+    options_.ensemble.clear();
+    options_.is_candidate = true;
+  }
+
+  int run(const AutomaticChoice& choice) {
+    look_at_data();
+    Candidate bag, network;
+    if (!choose_bag(bag)) return time_is_over;
+    candidates_ = {&bag};
+    if (!options_.from.empty()) {
+      network = candidate("network", options_, 0);
+      if (const int status = ask_network(network); status != 0) return status;
+      candidates_.push_back(&network);
+    }
+    Candidate both = candidate("bag and network", options_, 0);
+    if (candidates_.size() > 1) {
+      pool(both, {&bag, &network});
+      candidates_.push_back(&both);
+    }
+    decide();
+    const Candidate& chosen = *candidates_[chosen_];
+    if (const int status = write(chosen, bag, network); status != 0) return status;
+    report();
+    if (!choice.report.empty()) write_page(choice.report);
+    return 0;
+  }
+
+ private:
+  // The options of a bag, or of the network.
+  Candidate candidate(const std::string& name, const FinetuneOptions& options, double rate) const {
+    Candidate made{.name = name, .options = options, .defaults = defaults_of(options, arguments_)};
+    if (rate > 0) made.defaults.training.learning_rate = rate;
+    return made;
+  }
+  Candidate bag_of(const BagSettings& settings) const {
+    FinetuneOptions options = options_;
+    options.from.clear();
+    options.arch.name = models::architecture("bag").name;
+    options.arch.settings["ngrams"] = std::to_string(settings.ngrams);
+    return candidate(settings.name, options, bag_rate);
+  }
+
+  // Counts the examples, and decides how models are compared.
+  void look_at_data() {
+    Candidate all = bag_of(bags[0]);
+    all.options.valid.clear();
+    all.options.tuning.folds = 0;
+    const Finetuning trainee(all.options, arguments_);
+    const RunSpec spec = settled(all.options, all.defaults, trainee, arguments_);
+    const LabelledTask task(all.options, spec, std::nullopt, arguments_);
+    examples_ = task.train_data().size();
+    page_.counts = label_counts_in(task.train_data(), spec.tuning->task.kind(), task.labels());
+    page_.warnings = task.slips();
+    page_.facts = {concatenate(task.train_data().file, ": ", counted(examples_, "example", "examples"), ", ",
+                               counted(task.labels().size(), "class", "classes")),
+                   copies_fact(task.train_data())};
+    if (options_.valid.empty() && options_.tuning.folds == 0) {
+      examples_ < few_examples ? void(options_.tuning.folds = usual_folds) : void(options_.valid = held_out);
+    }
+    folds_ = options_.tuning.folds;
+    options_.tuning.fold = folds_ > 0 ? 0 : 1;
+    page_.facts.push_back(folds_ > 0
+                              ? concatenate("compared by cross-validation: ", folds_,
+                                            " folds, with as much of each class in each and copies of a text together; "
+                                            "what is written is trained on all examples")
+                              : concatenate("compared on validation data (--valid ", options_.valid,
+                                            "), which also decides when training was best"));
+    arguments_.say(page_.facts.front() + "; " + page_.facts.back());
+  }
+
+  static std::string copies_fact(const TaskData& data) {
+    std::set<std::uint64_t> keys;
+    for (const data::Unit& unit : units_of(data)) keys.insert(unit.key);
+    const Index copies = data.size() - static_cast<Index>(keys.size());
+    return copies == 0 ? "no text occurs twice"
+                       : concatenate(counted(copies, "example is a copy", "examples are copies"), " of another's text");
+  }
+
+  // The answers of the candidate to the examples that decide, in memory.
+  bool ask(Candidate& of) {
+    const auto begin = std::chrono::steady_clock::now();
+    OutOfFold found;
+    const bool is_done = folds_ > 0 ? answer_out_of_fold(of.options, of.defaults, of.name, arguments_, found)
+                                    : answer_validation(of.options, of.defaults, of.name, arguments_, found);
+    if (!is_done) return false;
+    take(of, std::move(found));
+    of.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return true;
+  }
+
+  void take(Candidate& of, OutOfFold found) {
+    if (gold_.empty()) {
+      page_.data = std::move(found.data);
+      page_.labels = found.labels;
+      task_ = found.task;
+      fold_of_ = found.folds;
+      for (std::size_t i = 0; i < page_.data.texts.size(); ++i) {
+        const auto label = page_.labels.find(page_.data.texts[i].label);
+        if (label) known_.push_back(i);
+        gold_.push_back(label.value_or(-1));
+      }
+    }
+    of.uncalibrated = std::move(found.answers.classes);
+    calibrate(of);
+  }
+
+  // Of the examples that are kept, whose gold class is known: what a model answers, and the gold classes.
+  template <class Keep>
+  std::pair<Probabilities, std::vector<Index>> known(const Probabilities& all, const Keep& keep) const {
+    std::pair<Probabilities, std::vector<Index>> some;
+    for (const std::size_t i : known_) {
+      if (!keep(i)) continue;
+      some.first.push_back(all[i]);
+      some.second.push_back(gold_[i]);
+    }
+    return some;
+  }
+  static bool every(std::size_t) { return true; }
+
+  // Answers of models without temperature get one: for each fold that of the others, for the written model that of all.
+  void calibrate(Candidate& of) const {
+    of.answers = of.uncalibrated;
+    if (folds_ == 0 || !options_.tuning.task.calibrates()) return;
+    for (Index fold = 0; fold < folds_; ++fold) {
+      const auto [others, gold] = known(of.uncalibrated, [&](std::size_t i) { return fold_of_[i] != fold; });
+      const double temperature = metrics::best_temperature(others, gold);
+      for (std::size_t i = 0; i < of.answers.size(); ++i) {
+        if (fold_of_[i] == fold) of.answers[i] = metrics::tempered(of.uncalibrated[i], temperature);
+      }
+    }
+    const auto [all, gold] = known(of.uncalibrated, every);
+    of.temperature = metrics::best_temperature(all, gold);
+  }
+
+  TaskGuesses guesses_for(const Candidate& of) const {
+    TaskAnswers answers;
+    answers.classes = of.answers;
+    return guesses_of(std::move(answers), page_.data, page_.labels);
+  }
+
+  // The bag whose answers have the least log-loss.
+  bool choose_bag(Candidate& best) {
+    double least = 0, seconds = 0;
+    for (const BagSettings& settings : bags) {
+      Candidate bag = bag_of(settings);
+      if (!ask(bag)) return false;
+      seconds += bag.seconds;
+      const double loss = metrics::log_loss(guesses_for(bag).forecasts);
+      arguments_.say(concatenate(bag.name, ": log-loss ", format_fixed(loss, 4)));
+      if (best.name.empty() || loss < least) {
+        least = loss;
+        best = std::move(bag);
+      }
+    }
+    best.seconds = seconds;
+    arguments_.say(best.name + " is the better bag");
+    return true;
+  }
+
+  // Without folds the network is trained into its file at once, since it may take long.
+  int ask_network(Candidate& network) {
+    if (folds_ > 0) return ask(network) ? 0 : time_is_over;
+    const auto begin = std::chrono::steady_clock::now();
+    network.options.output = beside(options_.output, network_ending);
+    if (const int status = train_into_file(network); status != 0) return status;
+    const Ensemble model(network.options.output);
+    data::OverlongTexts overlong{options_.tuning.overlong};
+    OutOfFold found;
+    found.answers = model.ask(page_.data, {.gold = formats::Gold::given, .limits = {}, .predict = {}}, overlong);
+    check<DataError>(model.labels().names() == page_.labels.names(), network.options.output,
+                     ": has other labels than the bag");
+    take(network, std::move(found));
+    network.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return 0;
+  }
+
+  void pool(Candidate& both, const std::vector<const Candidate*>& models) {
+    for (const Candidate* const model : models) both.seconds += model->seconds;
+    const auto weights_of = [&](const auto& answers, const auto& keep) {
+      std::vector<ClassPredictions> predictions;
+      std::vector<Index> gold;
+      for (const Candidate* const model : models) {
+        auto [kept, classes] = known(answers(*model), keep);
+        predictions.push_back(std::move(kept));
+        gold = std::move(classes);
+      }
+      return pool_weights(predictions, gold);
+    };
+    const auto calibrated = [](const Candidate& model) -> const Probabilities& { return model.answers; };
+    both.answers.resize(gold_.size());
+    for (Index fold = 0; fold < std::max<Index>(1, folds_); ++fold) {
+      const auto is_other = [&](std::size_t i) { return folds_ == 0 || fold_of_[i] != fold; };
+      const std::vector<double> weights = weights_of(calibrated, is_other);
+      for (std::size_t i = 0; i < gold_.size(); ++i) {
+        if (folds_ > 0 && fold_of_[i] != fold) continue;
+        std::vector<std::span<const double>> answers;
+        for (const Candidate* const model : models) answers.emplace_back(model->answers[i]);
+        both.answers[i] = pooled(answers, weights);
+      }
+    }
+    weights_ = weights_of(calibrated, every);
+  }
+
+  // The simplest one first, and another in its place if that is better by more than chance.
+  void decide() {
+    const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
+    for (std::size_t c = 1; c < candidates_.size(); ++c) {
+      const Baseline simpler{candidates_[chosen_]->name, guesses_for(*candidates_[chosen_])};
+      const Judgement judgement =
+          judge(page_.data, task_, page_.labels, guesses_for(*candidates_[c]),
+                {.metric = options_.tuning.metric, .intervals = true, .seed = seed, .baseline = &simpler});
+      const Comparison& comparison = *judgement.comparison;
+      page_.comparisons.push_back(concatenate(candidates_[c]->name, " is ", comparison.rank(), " than ", simpler.what,
+                                              ": ", comparison.text(judgement.metrics.front().name)));
+      if (comparison.is_better) chosen_ = c;
+    }
+    for (const Candidate* const of : candidates_) add_row(*of, seed);
+    page_.guesses = guesses_for(*candidates_[chosen_]);
+  }
+
+  void add_row(const Candidate& of, std::uint64_t seed) {
+    const TaskGuesses guesses = guesses_for(of);
+    const Judgement judgement = judge(page_.data, task_, page_.labels, guesses,
+                                      {.metric = options_.tuning.metric, .intervals = true, .seed = seed});
+    page_.metric = judgement.metrics.front().name;
+    page_.candidates.push_back({.name = of.name,
+                                .metric = judgement.metrics.front().value,
+                                .low = judgement.json["interval"]["low"],
+                                .high = judgement.json["interval"]["high"],
+                                .macro_f1 = judgement.json["macro_f1"],
+                                .log_loss = metrics::log_loss(guesses.forecasts),
+                                .brier = metrics::brier_score(guesses.forecasts),
+                                .ece = metrics::calibration_error(guesses.forecasts),
+                                .seconds = of.seconds,
+                                .is_chosen = &of == candidates_[chosen_]});
+  }
+
+  int train_into_file(Candidate& of) {
+    const FinetuneOptions& options = of.options;
+    return train(options, of.defaults, {options.train, {options.from}}, group_, arguments_,
+                 [&] { return std::make_unique<Finetuning>(options, arguments_); });
+  }
+
+  // Trains the model as it was compared, or on all examples if that was by folds.
+  int write_model(Candidate of, const std::string& path) {
+    of.options.output = path;
+    if (folds_ > 0) {
+      of.options.tuning.folds = 0;
+      of.options.tuning.fold = 1;
+      of.options.temperature = of.temperature;
+    }
+    return train_into_file(of);
+  }
+
+  int write(const Candidate& chosen, const Candidate& bag, const Candidate& network) {
+    const bool takes_bag = &chosen != &network, takes_network = &chosen != &bag;
+    const bool takes_both = takes_bag && takes_network;
+    const std::string bag_path = takes_both ? beside(options_.output, bag_ending) : options_.output;
+    const std::string network_path = beside(options_.output, network_ending);
+    if (takes_bag) {
+      if (const int status = write_model(bag, bag_path); status != 0) return status;
+      add_words(bag_path);
+    }
+    if (takes_network && folds_ > 0) {
+      if (const int status = write_model(network, network_path); status != 0) return status;
+    }
+    if (takes_both) {
+      formats::Provenance provenance = formats::start_provenance(arguments_.command_line());
+      for (const std::string& model : {bag_path, network_path}) formats::add_input(provenance, "model", model);
+      formats::write_ensemble(options_.output, {bag_path, network_path}, weights_, provenance);
+    } else if (takes_network) {
+      std::filesystem::rename(network_path, options_.output);
+    } else if (folds_ == 0 && !options_.from.empty()) {
+      std::filesystem::remove(network_path);
+    }
+    return 0;
+  }
+
+  // The words with the largest weights of each class.
+  void add_words(const std::string& path) {
+    constexpr std::size_t most = 15;
+    const formats::LoadedTask bag = formats::load_task(path);
+    const Tensor& words = bag.model->vectors().token_embeddings();
+    const Tensor& head = bag.model->parameters().find("task/weight")->value();
+    const Index classes = head.shape()[0], width = head.shape()[1];
+    std::vector<std::vector<WordWeight>> all(static_cast<std::size_t>(classes));
+    for (TokenId id = 0; id < bag.tokenizer->vocab_size(); ++id) {
+      if (bag.tokenizer->is_special(id)) continue;
+      std::vector<double> logits(static_cast<std::size_t>(classes), 0);
+      double mean = 0;
+      for (Index c = 0; c < classes; ++c) {
+        double& logit = logits[static_cast<std::size_t>(c)];
+        for (Index d = 0; d < width; ++d) logit += words[id * width + d] * head[c * width + d];
+        mean += logit / static_cast<double>(classes);
+      }
+      for (std::size_t c = 0; c < logits.size(); ++c) all[c].emplace_back(bag.tokenizer->piece(id), logits[c] - mean);
+    }
+    for (std::vector<WordWeight>& of_class : all) {
+      const std::size_t count = std::min(most, of_class.size());
+      std::partial_sort(of_class.begin(), of_class.begin() + static_cast<std::ptrdiff_t>(count), of_class.end(),
+                        [](const WordWeight& a, const WordWeight& b) { return a.second > b.second; });
+      of_class.resize(count);
+    }
+    page_.words = std::move(all);
+  }
+
+  // Whether the choice is better than the most frequent class.
+  std::string baseline_note() const {
+    models::TaskConfig task = task_;
+    const std::optional<Baseline> baseline = baseline_of(page_.data, task, page_.labels);
+    if (!baseline) return "";
+    const Judgement judgement = judge(page_.data, task, page_.labels, page_.guesses,
+                                      {.metric = options_.tuning.metric, .intervals = true, .baseline = &*baseline});
+    return concatenate("; it is ", judgement.comparison->rank(), " than the baseline, ", baseline->what, ": ",
+                       format_fixed(judgement.comparison->baseline, 4));
+  }
+
+  void report() {
+    const auto number = [](double value) { return format_fixed(value, 4); };
+    std::vector<std::vector<std::string>> rows{
+        {"model", page_.metric, "low", "high", "log_loss", "brier", "ece", "seconds"}};
+    for (const CandidateRow& row : page_.candidates) {
+      rows.push_back({row.name, number(row.metric), number(row.low), number(row.high), number(row.log_loss),
+                      number(row.brier), number(row.ece), format_fixed(row.seconds, 1)});
+    }
+    std::cout << text_table(rows, "lrrrrrrr");
+    const CandidateRow& row = page_.candidates[chosen_];
+    page_.output = options_.output;
+    page_.sentence = concatenate(
+        row.name, ", with ", page_.metric, " ", number(row.metric), ", from ", number(row.low), " to ",
+        number(row.high), " with 95 % confidence",
+        page_.candidates.size() == 1 ? "" : ": the simplest model that none is better than by more than chance",
+        baseline_note());
+    for (const std::string& line : page_.comparisons) arguments_.say(line);
+    arguments_.say(concatenate(page_.output, ": ", page_.sentence));
+  }
+
+  void write_page(const std::string& path) const { write_decision_page(path, page_); }
+
+  FinetuneOptions options_;
+  const parallel::Group& group_;
+  const cli::Arguments& arguments_;
+  Index examples_ = 0, folds_ = 0;
+  Decision page_;
+  models::TaskConfig task_;
+  std::vector<Index> gold_, fold_of_;  // of the examples that decide; -1 for an unknown class
+  std::vector<std::size_t> known_;     // examples with a known class
+  std::vector<const Candidate*> candidates_;
+  std::size_t chosen_ = 0;
+  std::vector<double> weights_;  // of the ensemble
+};
+
+}  // namespace
+
+std::optional<AutomaticChoice> automatic_choice(const std::string& ensemble) {
+  constexpr std::string_view name = "auto", begin = "auto:";
+  if (ensemble != name && !ensemble.starts_with(begin)) return std::nullopt;
+  AutomaticChoice choice;
+  for (const auto& [key, value] : KindText::parse(ensemble).settings) {
+    check<UsageError>(key == "report", "--ensemble auto: has no setting '", key, "'; it has report");
+    check<UsageError>(!value.empty(), "--ensemble auto:report=FILE: the FILE is empty");
+    choice.report = value;
+  }
+  return choice;
+}
+
+int choose_model(const FinetuneOptions& options, const AutomaticChoice& choice, const parallel::Group& group,
+                 const cli::Arguments& arguments) {
+  check_automatic(options, choice, arguments);
+  cli::catch_stop_signals();
+  return ModelChoice(options, group, arguments).run(choice);
+}
+
+}  // namespace heddle
