@@ -32,7 +32,7 @@ constexpr std::array compressions{
 };
 constexpr std::array signatures{
     Signature{"PK\3\4"sv, "is a zip archive (PyTorch's checkpoints are), not a heddle file"},
-    Signature{"GGUF"sv, "is a GGUF file, not a heddle file"},
+    Signature{"GGUF"sv, "is a GGUF file; convert makes a heddle file of GPT-2's"},
     Signature{"\x7f"
               "ELF"sv,
               "is a program, not a heddle file"},
@@ -68,6 +68,10 @@ bool looks_like_hdf5(const Descriptor& file) {
 
 bool looks_like_hdf5(const std::string& path) {
   return looks_like_hdf5(Descriptor::open_for_reading(path));
+}
+
+bool looks_like_gguf(const Descriptor& file) {
+  return first_bytes(file).starts_with("GGUF");
 }
 
 bool looks_like_json(const Descriptor& file) {

@@ -12,6 +12,7 @@ namespace heddle::formats {
 bool looks_like_hdf5(const Descriptor& file);
 bool looks_like_hdf5(const std::string& path);
 bool begins_like_hdf5(std::string_view first_bytes);
+bool looks_like_gguf(const Descriptor& file);
 
 // Whether the file begins as a JSON object does.
 bool looks_like_json(const Descriptor& file);

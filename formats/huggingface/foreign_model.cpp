@@ -7,6 +7,7 @@
 
 #include "formats/files/atomic_file.hpp"
 #include "formats/huggingface/foreign_architecture.hpp"
+#include "formats/huggingface/foreign_parts.hpp"
 #include "formats/huggingface/foreign_tokenizer.hpp"
 #include "formats/huggingface/sequence_config.hpp"
 #include "formats/huggingface/sharded_safetensors.hpp"
@@ -36,53 +37,12 @@ const ForeignArchitecture& architecture_of(const JsonNode& config) {
   type.refuse(concatenate("is ", text::quoted(type.text()), "; heddle supports ", join(known)));
 }
 
-std::vector<ParameterShape> shapes_of(const Parameters& all) {
-  std::vector<ParameterShape> parameters;
-  for (const Parameter& parameter : all.all()) parameters.push_back({parameter.name, parameter.value().shape()});
-  return parameters;
-}
-
-std::vector<ParameterShape> parameters_of(const models::ModelConfig& config,
-                                          const std::optional<models::TaskConfig>& task = std::nullopt) {
-  const Simulation simulation;  // no memory for weights that may be missing
-  auto model = models::make_model(config, ParameterSource::unset());
-  if (!task) return shapes_of(model->parameters());
-  return shapes_of(models::TaskModel(std::move(model), *task).parameters());
-}
-
 TensorSet tensors_of(const ForeignArchitecture& architecture, const DirectoryTensors& stored) {
   std::vector<std::string> names;
   for (const Safetensor& tensor : stored.tensors) {
     if (!is_absent(architecture.tensors, tensor)) names.push_back(tensor.name);
   }
   return {architecture.tensors, names};
-}
-
-// "heads = 4", …: a line per field that decides what a trained model computes, with defaults written out.
-std::vector<std::string> fields_of(models::ModelConfig config) {
-  if (auto* const transformer = config.as<models::TransformerConfig>()) {
-    transformer->spell_out();
-    transformer->positions = shortest_positions(
-        transformer->positions,
-        {transformer->max_positions(), transformer->width, transformer->heads, transformer->head_width, 0});
-  }
-  config.tokens().sequence_length = 0;  // a training setting, not a property of the model
-  std::vector<std::string> lines;
-  for (const FieldText& own : config.settings()) {
-    if (!own.field.is_initial) lines.push_back(own.field.option() + " = " + own.text);
-  }
-  return lines;
-}
-
-// The fields that a directory of this architecture would lose or change.
-std::vector<std::string> lost_fields(const models::ModelConfig& config, const models::ModelConfig& kept) {
-  const std::vector<std::string> fields = fields_of(config), others = fields_of(kept);
-  std::vector<std::string> lost;
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const bool adds_zeros = fields[i].ends_with("bias = false");  // zero biases count as absent
-    if (fields[i] != others[i] && !adds_zeros) lost.push_back(fields[i]);
-  }
-  return lost;
 }
 
 // Throws DataError unless the tokenizers suit the model.
@@ -135,18 +95,6 @@ Written express(ModelParts parts) {
   }
   throw DataError(concatenate("no architecture of Hugging Face's that heddle supports has such a model; ", nearest_type,
                               " has no ", join(nearest_lost), advice));
-}
-
-// The weights that the written configuration needs.
-std::vector<NamedTensor> complete(const std::vector<NamedTensor>& weights, const models::ModelConfig& config) {
-  std::map<std::string, Tensor> values;
-  for (const NamedTensor& weight : weights) values.emplace(weight.name, weight.value);
-  std::vector<NamedTensor> all;
-  for (const ParameterShape& parameter : parameters_of(config)) {
-    const auto found = values.find(parameter.name);
-    all.push_back({parameter.name, found != values.end() ? found->second : Tensor(parameter.shape, Real(0))});
-  }
-  return all;
 }
 
 Safetype stored_type(const Tensor& tensor, WeightType type) {
@@ -232,7 +180,7 @@ void write_model_directory(const std::string& path, const ModelParts& parts, Wei
   Written written = express(parts);
   written.json["model_type"] = written.architecture->model_type;
   std::vector<SafetensorOutput> tensors;
-  for (const NamedTensor& tensor : to_foreign(written.architecture->tensors, complete(parts.weights, written.config))) {
+  for (const NamedTensor& tensor : to_foreign(written.architecture->tensors, completed(parts.weights, written.config))) {
     tensors.push_back({tensor.name, tensor.value, stored_type(tensor.value, type)});
   }
   written.json["torch_dtype"] = torch_name(tensors);

@@ -127,24 +127,25 @@ Row decoding(const std::string& weights, double share) {
           share};
 }
 
+// Against llama.cpp with weights of the same bits.
+Rows beside_llama(const std::string& weights, double share) {
+  const std::string ours = "decoding heddle " + weights + ": ", theirs = "decoding llama.cpp " + weights + ": ";
+  const std::string one = "tokens_per_second", prompt = "prompt_tokens_per_second";
+  return {{"decoding", "one line, " + weights + ", against llama.cpp", "tokens/s", ours + one, {theirs + one}, share},
+          {"decoding",
+           "prompt of 256, " + weights + ", against llama.cpp",
+           "tokens/s",
+           ours + prompt,
+           {theirs + prompt},
+           1.1}};
+}
+
 const Rows more_decoding{
     {"decoding",
      "one line, f32, against peers",
      "tokens/s",
      "decoding heddle f32: tokens_per_second",
-     {"decoding ggml f32: tokens_per_second", "decoding CTranslate2 f32: tokens_per_second"}},
-    {"decoding",
-     "one line, bf16, against ggml's f16",
-     "tokens/s",
-     "decoding heddle bf16: tokens_per_second",
-     {"decoding ggml f16: tokens_per_second"},
-     1},
-    {"decoding",
-     "one line, int8, against ggml's q8_0",
-     "tokens/s",
-     "decoding heddle int8: tokens_per_second",
-     {"decoding ggml q8_0: tokens_per_second"},
-     1},
+     {"decoding CTranslate2 f32: tokens_per_second"}},
     {"decoding",
      "one line, int8, against CTranslate2's int8",
      "tokens/s",
@@ -214,7 +215,10 @@ std::vector<Row> report_rows() {
     for (const char* precision : {"f32", "bf16"}) add(rows, adapters(shape, precision));
   }
   for (const char* shape : {"4x256", "6x512"}) add(rows, classifying(shape));
-  add(rows, {decoding("f32", 0.95), decoding("bf16", 0.8), decoding("int8", 0.65)});
+  add(rows, {decoding("f32", 0.95), decoding("bf16", 0.95), decoding("int8", 0.95), decoding("q8", 0.95),
+             decoding("q4", 0.8)});
+  for (const char* weights : {"f32", "bf16", "q8"}) add(rows, beside_llama(weights, 1.2));
+  add(rows, beside_llama("q4", 1.1));
   add(rows, more_decoding);
   add(rows, tools);
   return rows;

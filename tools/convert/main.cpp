@@ -2,6 +2,7 @@
 // tokenizer.json, from and to; makes graphs files; splits labelled files and graphs.
 #include <filesystem>
 
+#include "formats/gguf/gguf_model.hpp"
 #include "formats/heddle/task_file.hpp"
 #include "formats/heddle/tokenizer_file.hpp"
 #include "formats/heddle/weight_type.hpp"
@@ -33,14 +34,16 @@ struct ConvertOptions {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("output",
-                  "file to write; DIR/ writes a model as a Hugging Face directory, NAME.json writes a tokenizer as "
-                  "tokenizer.json; with --split the directory for the parts")
-                .letter('o')
-                .not_empty()
-                .takes("FILE")
-                .essential(),
-            self.output);
+    visitor(
+        Field(
+            "output",
+            "file to write; DIR/ writes a model as a Hugging Face directory, NAME.gguf as llama.cpp's file; NAME.json "
+            "writes a tokenizer as tokenizer.json; with --split the directory for the parts")
+            .letter('o')
+            .not_empty()
+            .takes("FILE")
+            .essential(),
+        self.output);
     visitor(Field("average", "average the weights of several models of the same shape and task").essential(),
             self.average);
     visitor(Field("merge", "merge an adapter with its base model into one model file").essential(), self.merge);
@@ -71,13 +74,15 @@ const cli::About about{
     .name = "convert",
     .summary = "Converts models and tokenizers between formats, makes files of graphs, and splits labelled data.",
     .synopsis = {"MODEL|DIR [--dtype f32|bf16|int8|q8|q4] -o FILE", "MODEL [--dtype f32|f16|bf16] -o DIR/",
-                 "MODEL MODEL... --average -o FILE", "ADAPTER --merge [--base MODEL] -o FILE",
-                 "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER|TU -o FILE",
-                 "--nodes TABLE --edges TABLE -o FILE", "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
+                 "MODEL [--dtype f32|f16|bf16|q8|q4] -o NAME.gguf", "MODEL MODEL... --average -o FILE",
+                 "ADAPTER --merge [--base MODEL] -o FILE", "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json",
+                 "TOKENIZER|TU -o FILE", "--nodes TABLE --edges TABLE -o FILE",
+                 "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
                  "LABELLED|GRAPHS --split TRAIN,VALID,TEST -o DIR/"},
     .operands = {
         {"MODEL",
-         "model file, directory with config.json, adapter of PEFT's (a directory with adapter_config.json), a "
+         "model file, directory with config.json, GGUF file, adapter of PEFT's (a directory with adapter_config.json), "
+         "a "
          "tokenizer as tokenize -t takes it, TU Dortmund's folder of graphs, or a table of molecules; with --split a "
          "labelled file or graphs",
          0, cli::any_number}}};
@@ -100,9 +105,11 @@ void check_usage(const ConvertOptions& options, const std::vector<std::string>& 
     return refuse({"average", "merge", "base", "dtype", "loss_on"}, arguments,
                   ": is for models; --split is for labelled files");
   }
-  const bool directory = names_directory(options.output);
-  check<UsageError>(directory || options.dtype != WeightType::f16, "--dtype f16 is for directories; model files ",
-                    "hold f32, bf16, int8, q8 or q4");
+  const bool directory = names_directory(options.output), gguf = names_gguf(options.output);
+  check<UsageError>(directory || gguf || options.dtype != WeightType::f16, "--dtype f16 is for directories and GGUF ",
+                    "files; model files hold f32, bf16, int8, q8 or q4");
+  check<UsageError>(!gguf || options.dtype != WeightType::int8, "--dtype int8 is for model files; GGUF files hold ",
+                    "f32, f16, bf16, q8 or q4");
   const bool is_plain_dtype = options.dtype < WeightType::int8;
   check<UsageError>(!directory || is_plain_dtype, "--dtype ", to_text(options.dtype),
                     " is for model files; directories hold f32, f16 or bf16");
@@ -125,14 +132,15 @@ void merge_adapter(const cli::Arguments& arguments, const ConvertOptions& option
 
 // A model's directory holds a tokenizer too, but is not a tokenizer even if its config.json is missing.
 bool is_tokenizer(const std::string& input) {
-  if (formats::is_model_directory(input)) return false;
+  if (formats::is_model_directory(input) || formats::is_gguf(input)) return false;
   check<DataError>(!formats::has_tensors(input), input, ": has tensors, but no config.json to describe the model");
   return formats::find_foreign_vocabulary(input) != nullptr ||
          (!std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::tokenizer);
 }
 
 bool is_adapter(const std::string& input) {
-  return !std::filesystem::is_directory(input) && formats::kind_of(input) == formats::FileKind::adapter;
+  return !std::filesystem::is_directory(input) && !formats::is_gguf(input) &&
+         formats::kind_of(input) == formats::FileKind::adapter;
 }
 
 void convert_tokenizer(const cli::Arguments& arguments, const ConvertOptions& options, const std::string& input) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "formats/files/atomic_directory.hpp"
+#include "formats/gguf/gguf_model.hpp"
 #include "formats/heddle/model_file.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/nn/parts.hpp"
@@ -84,10 +85,14 @@ std::string describe(const LossChange& change, const std::string& text) {
 
 // The type of the written weights: directories hold plain numbers only.
 WeightType type_for(const ModelConversion& conversion, const formats::ModelParts& parts) {
-  const bool has_others = std::ranges::any_of(
-      parts.weights, [](const formats::NamedTensor& tensor) { return !is_plain(tensor.value.dtype()); });
-  const bool expand = has_others && conversion.weights == WeightType::keep && names_directory(conversion.output);
-  return expand ? WeightType::f32 : conversion.weights;
+  const bool to_gguf = names_gguf(conversion.output);
+  const auto is_held = [&](const formats::NamedTensor& tensor) {
+    const DType dtype = tensor.value.dtype();
+    return is_plain(dtype) || (to_gguf && dtype != DType::int8);
+  };
+  const bool is_heddle_file = !to_gguf && !names_directory(conversion.output);
+  if (conversion.weights != WeightType::keep || is_heddle_file) return conversion.weights;
+  return std::ranges::all_of(parts.weights, is_held) ? WeightType::keep : WeightType::f32;
 }
 
 struct Job {
@@ -113,6 +118,13 @@ std::string write_directory(const Job& job, const std::string& path) {
       job.type);
   const std::string report = compare(job, directory.temporary(), path);
   directory.commit();
+  return report;
+}
+
+std::string write_gguf(const Job& job, const std::string& path) {
+  std::string report;
+  formats::write_gguf_model(path, {job.source.parts.config, job.source.parts.tokenizer, job.converted.weights},
+                            job.type, [&](const std::string& temporary) { report = compare(job, temporary, path); });
   return report;
 }
 
@@ -144,12 +156,18 @@ bool names_directory(const std::string& path) {
   return path.ends_with('/') || is_directory(path);
 }
 
+bool names_gguf(const std::string& path) {
+  return path.ends_with(".gguf");
+}
+
 std::vector<std::string> convert_model(const ModelConversion& conversion) {
   const auto& [inputs, output, weights, command_line, calibrate, loss_on] = conversion;
   const ModelSource source = inputs.size() > 1 ? average_models(inputs) : read_model_source(inputs.front());
-  if (source.task && names_directory(output)) {
+  const bool to_directory = names_directory(output), to_gguf = names_gguf(output);
+  if (source.task && (to_directory || to_gguf)) {
     throw DataError(concatenate(inputs.front(), ": was fine-tuned for the task ", to_text(source.task->task),
-                                ", whose head cannot be stored in a directory; name a model file with -o"));
+                                ", whose head cannot be stored in a ", to_gguf ? "GGUF file" : "directory",
+                                "; name a model file with -o"));
   }
   const WeightType type = type_for(conversion, source.parts);
   Importance importance;
@@ -159,9 +177,10 @@ std::vector<std::string> convert_model(const ModelConversion& conversion) {
   if (!loss_on.empty()) {
     lines.push_back(describe(loss_change(source.parts, converted.weights, {loss_on, inputs.front()}), loss_on));
   }
-  const Job job{source, converted, type, is_directory(inputs.front())};
-  const std::string report = names_directory(output) ? write_directory(job, output)
-                                                     : write_file(job, output, provenance_of(source, conversion));
+  const Job job{source, converted, type, is_directory(inputs.front()) || formats::is_gguf(inputs.front())};
+  const std::string report = to_directory ? write_directory(job, output)
+                             : to_gguf    ? write_gguf(job, output)
+                                          : write_file(job, output, provenance_of(source, conversion));
   if (source.has_training) {
     lines.push_back(output + ": without the training state; training can be resumed only from " + inputs.front());
   }

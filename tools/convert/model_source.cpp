@@ -4,6 +4,7 @@
 #include <set>
 
 #include "formats/archives/json_archive.hpp"
+#include "formats/gguf/gguf_model.hpp"
 #include "formats/heddle/task_file.hpp"
 #include "libcore/models/architecture.hpp"
 
@@ -45,6 +46,14 @@ ModelSource read_directory(const std::string& path) {
   source.parts = formats::read_model_directory(path, source.files);
   source.task = source.parts.task;
   source.parts.config->spell_out();
+  return source;
+}
+
+ModelSource read_gguf(const std::string& path) {
+  ModelSource source;
+  source.parts = formats::read_gguf_model(path);
+  source.parts.config->spell_out();
+  source.files = {path};
   return source;
 }
 
@@ -105,7 +114,8 @@ Tensor mean_of(const std::vector<ModelSource>& sources, std::size_t tensor) {
 
 ModelSource read_model_source(const std::string& path) {
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ? read_directory(path) : read_file(path);
+  if (std::filesystem::is_directory(path, ignored)) return read_directory(path);
+  return formats::is_gguf(path) ? read_gguf(path) : read_file(path);
 }
 
 ModelSource average_models(const std::vector<std::string>& paths) {

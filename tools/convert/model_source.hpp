@@ -1,4 +1,4 @@
-// The input of convert: a model file, a directory, or the mean of several models.
+// The input of convert: a model file, a directory, a GGUF file, or the mean of several models.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct ModelSource {
   std::vector<std::string> files;
 };
 
-// Reads a model file or a Hugging Face directory. Throws DataError if it is damaged.
+// Reads a model file, a Hugging Face directory or a GGUF file. Throws DataError if it is damaged.
 ModelSource read_model_source(const std::string& path);
 
 // Averages models of the same configuration (except dropout), vocabulary and task: the mean of their weights as f32
