@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -102,4 +103,22 @@ TEST_CASE("answers: no threshold is better than the best one, and equals are ans
     for (double threshold = -3.5; threshold < 4; threshold += 1) CHECK(best >= worth(questions, threshold) - 1e-12);
   }
   CHECK_THROWS_AS(best_null_threshold({}), DataError);
+}
+
+TEST_CASE("answers: of equally good thresholds the lowest is the best") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const RandomStream random(seed, 4);
+    std::vector<NullDecision> questions;
+    for (std::uint64_t i = 0; i < 1 + seed % 9; ++i) {
+      const auto score = [&](std::uint64_t at) { return static_cast<double>(random.below(at, 3)) / 2; };
+      questions.push_back({static_cast<double>(random.below(3 * i, 5)) - 2, score(3 * i + 1), score(3 * i + 2)});
+    }
+    const double found = best_null_threshold(questions), best = worth(questions, found);
+    CHECK(best >= worth(questions, -9));
+    for (const NullDecision& question : questions) {
+      if (question.null_score < found) CHECK(worth(questions, question.null_score) < best);
+    }
+    const auto is_answered = [&](const NullDecision& question) { return question.null_score <= found; };
+    if (std::ranges::any_of(questions, is_answered)) CHECK(worth(questions, -9) < best);
+  }
 }
