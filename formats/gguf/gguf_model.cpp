@@ -1,8 +1,8 @@
 #include "formats/gguf/gguf_model.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -86,7 +86,11 @@ GgufValues values_of(const models::DecoderConfig& config) {
 
 // The number that was meant by one that was stored as a float: 1e-5, not 9.99999975e-06.
 double shortest(double value) {
-  return std::stod(fmt::format("{}", static_cast<float>(value)));
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), static_cast<float>(value)).ptr;
+  double number = 0;
+  std::from_chars(digits.data(), end, number);
+  return number;
 }
 
 models::ModelConfig config_of(const GgufFile& file) {

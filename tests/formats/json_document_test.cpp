@@ -25,6 +25,15 @@ TEST_CASE("JSON: members are those of the object, whatever stands before its bra
   }
 }
 
+// As an object in a list, which begins at the eleventh byte of the seventh line.
+TEST_CASE("JSON: places in a document that does not begin its line") {
+  const auto refusal_at = [](const std::string& text) {
+    return message_of([&] { JsonDocument(text, "x.json", 7, 11); });
+  };
+  CHECK(refusal_at("{\"a\" 1}") == "x.json:7: not valid JSON, at byte 16 of the line");
+  CHECK(refusal_at("{\"a\":\n 1 2}") == "x.json:8: not valid JSON, at byte 4 of the line");
+}
+
 TEST_CASE("JSON: values of every kind") {
   const JsonDocument document(
       R"( {"a": [1, -2.5e1, true, false, null, "t"], "b": {}, "c": [], "é": {"d": 18446744073709551615}} )", "x.json");

@@ -107,6 +107,14 @@ TEST_CASE("sentencepiece: spiece.model in a directory, with the tokens that T5's
   CHECK(contains(message_of([&] { load_tokenizer(folder.path().string()); }), "extra_ids"));
 }
 
+TEST_CASE("sentencepiece: a model that only cuts text has the pieces of words and of users") {
+  using namespace proto;
+  const TemporaryFolder folder;
+  write_bytes(folder.file("source.spm"), pieces() + piece("xy", 0, user_defined));
+  CHECK(read_segmentation(folder.file("source.spm")).segments ==
+        std::vector<std::string>{"\u2581", "\u2581a", "b", "a", "\u2581ab", "xy"});
+}
+
 TEST_CASE("sentencepiece: what heddle cannot express is an error that names it") {
   using namespace proto;
   const std::string good = pieces();

@@ -48,7 +48,8 @@ std::optional<FoldAnswers> train_and_ask(Finetuning& trainee, const RunSpec& spe
                                          const RunControl& control) {
   const double limit = control.max_time.seconds;
   const auto is_over = [limit] { return limit > 0 && cli::seconds_since_start() >= limit; };
-  trainee.begin(spec, spec.config(computed), nullptr);
+  static const nn::ModelRanks alone(parallel::alone());
+  trainee.begin(spec, spec.config(computed), nullptr, alone);
   training::Trainer trainer(trainee.objective(), spec.config(computed));
   BestWeights best(trainee.objective().parameters());
   training::Hooks hooks;
