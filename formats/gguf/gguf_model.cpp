@@ -257,8 +257,8 @@ std::vector<NamedTensor> weights_of(const GgufFile& file, const models::ModelCon
                     }
                     stored.erase(found);
                   });
-  check<DataError>(stored.empty(), path, ": has a tensor that heddle does not know: ",
-                   text::quoted(stored.empty() ? "" : stored.begin()->first));
+  check<DataError>(stored.empty(), path, ": the tensor ", text::quoted(stored.empty() ? "" : stored.begin()->first),
+                   " is unknown");
   std::vector<NamedTensor> weights;
   for (const auto& [name, shape] : parameters) weights.push_back({name, values.at(name)});
   return weights;

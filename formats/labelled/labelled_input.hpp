@@ -49,7 +49,7 @@ struct LabelledInput {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
-                                        " (.json is squad for questions, else jsonl, which may be a list)")),
+                                        " (.json is squad, or a list as jsonl)")),
             self.format);
     visitor(
         Field("text_column",

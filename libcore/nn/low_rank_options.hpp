@@ -27,7 +27,7 @@ struct LowRankOptions {
             self.lora_rank);
     visitor(Field("lora_alpha", "scale of the adapters: alpha / rank").needs({"lora_rank"}).above(0, 1e6).takes("A"),
             self.lora_alpha);
-    visitor(Field("lora_targets", "comma-separated matrices that get adapters: query, key, value, output, up, down")
+    visitor(Field("lora_targets", "matrices that get adapters, among query, key, value, output, up, down")
                 .needs({"lora_rank"})
                 .takes("LIST"),
             self.lora_targets);

@@ -55,7 +55,7 @@ void WeightExchange::begin_next() {
   const std::size_t i = order_[begun_++];
   const Trained& of = owners_.trained()[i];
   section.add_bytes(static_cast<double>(of.weights().size_bytes()));
-  under_way_[i].emplace(begin_sending(of, group_));
+  under_way_[i] = Sending{.messages = begin_sending(of, group_)};
   numbers_under_way_ += of.size();
 }
 

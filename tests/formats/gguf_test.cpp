@@ -304,7 +304,7 @@ TEST_CASE("gguf: models that heddle cannot have are refused by name") {
   const std::vector<GgufOutput> fewer(tensors.begin(), tensors.end() - 1);
   CHECK(problem(file.values(), fewer).ends_with("is missing"));
   tensors.push_back({"blk.0.other", {Tensor({1}, Real(1))}, GgufType::f32});
-  CHECK(problem(file.values(), tensors) == "has a tensor that heddle does not know: 'blk.0.other'");
+  CHECK(problem(file.values(), tensors) == "the tensor 'blk.0.other' is unknown");
 }
 
 }  // namespace gguf_tests

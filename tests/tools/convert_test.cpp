@@ -272,7 +272,7 @@ TEST_CASE("convert: directories that cannot be written or read leave nothing beh
                             {"convert model.h5 -o nowhere/x/", "nowhere/x/: cannot create it: No such file", 1},
                             {"convert model.h5 --dtype int8 -o x/", "--dtype int8 is for model files", 2},
                             {"convert model.h5 --dtype q4 -o x/", "--dtype q4 is for model files", 2},
-                            {"convert hf --dtype f16 -o x.h5", "--dtype f16 is for directories", 2},
+                            {"convert hf --dtype f16 -o x.h5", "--dtype f16 is for directories and GGUF files", 2},
                             {"convert hf -o hf", "hf: refusing to overwrite the input hf", 2},
                             {"convert window.h5 -o x/", "gpt2 has no window = 8", 1}}) {
     corpus.refused(bad);
@@ -317,7 +317,7 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
        3},
       {"convert model.h5 --dtype bf16 -o nowhere/x.h5", "nowhere", 1},
       {"convert model.h5 --dtype f16 -o x.h5",
-       "--dtype f16 is for directories; model files hold f32, bf16, int8, q8 or q4", 2},
+       "--dtype f16 is for directories and GGUF files; model files hold f32, bf16, int8, q8 or q4", 2},
       {"convert model.h5 --dtype f8 -o x.h5", "'f8' is not one of keep, f32, f16, bf16, int8, q8, q4", 2},
       {"convert model.h5 --dtype bf16", "-o FILE is missing", 2},
       {"convert model.h5 --dtype bf16 -o -", "cannot go to standard output", 2},

@@ -73,18 +73,15 @@ struct ConvertOptions {
 const cli::About about{
     .name = "convert",
     .summary = "Converts models and tokenizers between formats, makes files of graphs, and splits labelled data.",
-    .synopsis = {"MODEL|DIR [--dtype f32|bf16|int8|q8|q4] -o FILE", "MODEL [--dtype f32|f16|bf16] -o DIR/",
-                 "MODEL [--dtype f32|f16|bf16|q8|q4] -o NAME.gguf", "MODEL MODEL... --average -o FILE",
-                 "ADAPTER --merge [--base MODEL] -o FILE", "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json",
-                 "TOKENIZER|TU -o FILE", "--nodes TABLE --edges TABLE -o FILE",
-                 "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
+    .synopsis = {"MODEL|DIR [--dtype f32|bf16|int8|q8|q4] -o FILE", "MODEL [--dtype f32|f16|bf16] -o DIR/|NAME.gguf",
+                 "MODEL MODEL... --average -o FILE", "ADAPTER --merge [--base MODEL] -o FILE",
+                 "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER|TU -o FILE",
+                 "--nodes TABLE --edges TABLE -o FILE", "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
                  "LABELLED|GRAPHS --split TRAIN,VALID,TEST -o DIR/"},
     .operands = {
         {"MODEL",
-         "model file, directory with config.json, GGUF file, adapter of PEFT's (a directory with adapter_config.json), "
-         "a "
-         "tokenizer as tokenize -t takes it, TU Dortmund's folder of graphs, or a table of molecules; with --split a "
-         "labelled file or graphs",
+         "model file, directory with config.json, GGUF file, PEFT's adapter (a directory), tokenizer as tokenize -t "
+         "takes it, TU Dortmund's folder of graphs, or table of molecules; with --split a labelled file or graphs",
          0, cli::any_number}}};
 
 bool makes_json(const ConvertOptions& options) {

@@ -90,8 +90,8 @@ struct RunOptions {
                 .takes("FILE"),
             self.log);
     visitor(Field("tensor_parallel",
-                  "ranks that share each copy of the model, for models that one process does not hold: they divide "
-                  "attention heads and feed-forward columns; for transformers with dot attention")
+                  "ranks that share a model too large for one process: they divide the heads of dot attention and the "
+                  "columns of feed-forward layers")
                 .range(1, 1024)
                 .takes("M"),
             self.tensor_parallel);

@@ -71,8 +71,8 @@ struct StepTime {
 
 // Backward passes take two thirds of a micro-batch, as their products are twice those of forward passes. n pieces of c
 // seconds each, which are complete at even distances in a backward pass of b seconds, are exchanged in turn, so the
-// last one is done max(c, n c - (1 - 1 / n) b) after it. Where the state is divided, that is so for the first half of an
-// exchange, and for the second one with the forward pass, a third of a micro-batch, in place of the backward pass.
+// last one is done max(c, n c - (1 - 1 / n) b) after it. Where the state is divided, that is so for the first half of
+// an exchange, and for the second one with the forward pass, a third of a micro-batch, in place of the backward pass.
 StepTime step_time(const RankStep& step, const Placement& placement, const Network& network);
 
 // The part of a gradient's memory that waits on one rank at most, in numbers of whole gradients, and the sums that the

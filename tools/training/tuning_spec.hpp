@@ -116,8 +116,8 @@ struct TuningSpec {
                 .takes("LIST"),
             self.freeze);
     visitor(Field("marks",
-                  "combining marks in the words of a new model: keep or remove them, or remove those of Latin, Greek "
-                  "and Cyrillic letters alone (auto, european)")
+                  "combining marks in a new model's words: keep, remove, or remove those of Latin, Greek and Cyrillic "
+                  "letters (auto, european)")
                 .needs({"arch"}),
             self.marks);
     visitor(Field("input", "Labelled files"), self.input);
