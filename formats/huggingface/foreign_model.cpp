@@ -180,7 +180,8 @@ void write_model_directory(const std::string& path, const ModelParts& parts, Wei
   Written written = express(parts);
   written.json["model_type"] = written.architecture->model_type;
   std::vector<SafetensorOutput> tensors;
-  for (const NamedTensor& tensor : to_foreign(written.architecture->tensors, completed(parts.weights, written.config))) {
+  for (const NamedTensor& tensor :
+       to_foreign(written.architecture->tensors, completed(parts.weights, written.config))) {
     tensors.push_back({tensor.name, tensor.value, stored_type(tensor.value, type)});
   }
   written.json["torch_dtype"] = torch_name(tensors);

@@ -163,11 +163,10 @@ void TrainingRun::begin() {
 }
 
 void TrainingRun::save(const std::string& path, Contents contents, const ShownTensors& tensors) const {
-  trainee_.save(path, {tensors.weights, session_->history(), provenance_,
-                       [&](formats::ModelWriter& writer) {
-                         write_record(writer, session_->record(), contents, tensors.state);
-                       },
-                       contents == Contents::result});
+  trainee_.save(
+      path, {tensors.weights, session_->history(), provenance_,
+             [&](formats::ModelWriter& writer) { write_record(writer, session_->record(), contents, tensors.state); },
+             contents == Contents::result});
 }
 
 int TrainingRun::run() {
