@@ -79,7 +79,8 @@ RunSettings run_settings(const std::vector<std::string>& run_names, const std::v
     return false;
   };
   std::ranges::copy_if(names, std::back_inserter(result.options), differs);
-  std::ranges::stable_partition(result.options, [](const std::string& name) { return name != seed_option; });
+  std::stable_partition(result.options.begin(), result.options.end(),
+                        [](const std::string& name) { return name != seed_option; });
   std::map<std::string, std::size_t> known;
   std::set<std::string> seeds;  // of each known setting
   for (std::size_t run = 0; run < all.size(); ++run) {
