@@ -22,8 +22,8 @@ const std::vector<std::string> tools{
     "tokenize", "pretrain", "finetune", "generate", "classify", "convert"};
 
 // What these stand for is any text, or is checked against a model or data.
-const std::set<std::string> free_texts{
-    "FILE", "FILE[:WEIGHT],...", "FILE|N%", "MODEL", "TEXT", "TEXT,...", "LIST", "COLUMN", "N|ID"};
+const std::set<std::string> free_texts{"FILE", "FILE[:WEIGHT],...", "FILE|N%", "MODEL",  "TOKENS",
+                                       "TEXT", "TEXT,...",          "LIST",    "COLUMN", "N|ID"};
 
 struct Option {
   std::string name, placeholder, help;  // --layers, N, "number of blocks (from 0 to 10000; default 4)"
