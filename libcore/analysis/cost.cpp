@@ -43,7 +43,7 @@ struct Layers {
 Layers layers_of(const models::ModelConfig& config) {
   const auto* const transformer = config.as<models::TransformerConfig>();
   if (transformer == nullptr) return {};
-  const bool twice = models::architecture(config.arch()).plays(models::PermutationPredictor::what);
+  const bool twice = models::architecture(config.arch()).plays(models::PermutationPredictor::ability);
   const auto own = static_cast<double>(transformer->layers * (twice ? 2 : 1)),
              width = static_cast<double>(transformer->width);
   const auto* const source = config.as<models::SourceConfig>();

@@ -26,7 +26,7 @@ struct Architecture {
   std::string name, summary;
   ModelConfig defaults;
   std::unique_ptr<Model> (*make)(const ModelConfig& config, ParameterSource weights);
-  std::vector<std::string> roles;  // the roles of its models, in words (Generator::what, …)
+  std::vector<std::string> roles;  // the roles of its models, in words (Generator::ability, …)
   std::vector<Preset> presets = {};
   FromScratch from_scratch = {};
   Recipe recipe = {};
@@ -52,7 +52,7 @@ namespace detail {
 template <class M, class... Roles>
 std::vector<std::string> roles_of() {
   std::vector<std::string> roles;
-  (void)std::initializer_list<int>{(std::derived_from<M, Roles> ? (roles.emplace_back(Roles::what), 0) : 0)...};
+  (void)std::initializer_list<int>{(std::derived_from<M, Roles> ? (roles.emplace_back(Roles::ability), 0) : 0)...};
   return roles;
 }
 

@@ -32,7 +32,7 @@ inline constexpr double embedding_stddev = 0.02;  // of the vectors of tokens at
 struct CommonConfig {
   double dropout = 0;
 
-  // Sets what a model needs to play a role (ReplacementDetector::what, …) where the configuration leaves it open.
+  // Sets what a model needs to play a role (ReplacementDetector::ability, …) where the configuration leaves it open.
   virtual void prepare_for(std::string_view) {}
   // Replaces values that stand for a default by the default, so that later defaults do not change what a file means.
   virtual void spell_out() {}

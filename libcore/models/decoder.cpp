@@ -195,7 +195,7 @@ constexpr ScalingLaw measured_law{.floor = 0.986,
 }  // namespace
 
 void DecoderConfig::prepare_for(std::string_view role) {
-  if (role == MixedPredictor::what) fills_masks = true;
+  if (role == MixedPredictor::ability) fills_masks = true;
 }
 
 void DecoderConfig::validate() const {
@@ -302,7 +302,7 @@ Architecture describe_Decoder() {
     if (own.fills_masks) return std::make_unique<MixedDecoder>(own, std::move(weights));
     return std::make_unique<Decoder>(own, std::move(weights));
   };
-  architecture.roles.emplace_back(MixedPredictor::what);
+  architecture.roles.emplace_back(MixedPredictor::ability);
   architecture.recipe = {"muon", "linear", shapes(), measured_law};
   return architecture;
 }

@@ -191,7 +191,7 @@ Architecture describe_Encoder() {
     if (own.has_generator()) return std::make_unique<DetectingEncoder>(own, std::move(weights));
     return std::make_unique<Encoder>(own, std::move(weights));
   };
-  result.roles.emplace_back(ReplacementDetector::what);
+  result.roles.emplace_back(ReplacementDetector::ability);
   result.recipe = recipe_of_encoders();
   return result;
 }

@@ -41,7 +41,7 @@ TransformerConfig EncoderConfig::generator() const {
 }
 
 void EncoderConfig::prepare_for(std::string_view role) {
-  if (role != ReplacementDetector::what || has_generator()) return;
+  if (role != ReplacementDetector::ability || has_generator()) return;
   generator_width = std::max<Index>(1, width >= 256 ? width / 4 : width / 2);
 }
 

@@ -24,7 +24,7 @@ struct GraphModelConfig : GraphConfig {
   bool masked_head = false;
 
   void prepare_for(std::string_view role) override {
-    if (role == MaskedNodePredictor::what) masked_head = true;
+    if (role == MaskedNodePredictor::ability) masked_head = true;
   }
 
   template <class Self, class Visitor>

@@ -73,7 +73,7 @@ bool is_of_head(std::string_view parameter);
 template <class Role>
 const Role& require(const Model& model, std::string_view user, std::string_view path) {
   const Role* const role = model.as<Role>();
-  if (role == nullptr) detail::refuse_role(model, Role::what, user, path);
+  if (role == nullptr) detail::refuse_role(model, Role::ability, user, path);
   return *role;
 }
 

@@ -94,7 +94,7 @@ namespace {
 template <class... Roles>
 std::string first_of(const Model& model) {
   std::string_view what;
-  (void)((model.as<Roles>() != nullptr && (what = Roles::what, true)) || ...);
+  (void)((model.as<Roles>() != nullptr && (what = Roles::ability, true)) || ...);
   return std::string(what);
 }
 
@@ -106,10 +106,10 @@ std::string what_it_does(const Model& model) {
 
 }  // namespace
 
-void detail::refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path) {
-  const std::string others = architectures_with(what);
+void detail::refuse_role(const Model& model, std::string_view ability, std::string_view user, std::string_view path) {
+  const std::string others = architectures_with(ability);
   throw DataError(concatenate(path, ": is of the architecture ", model.config().arch(), ", which ", what_it_does(model),
-                              "; ", user, " needs a model that ", what,
+                              "; ", user, " needs a model that ", ability,
                               others.empty() ? "" : ", of the architecture " + others));
 }
 

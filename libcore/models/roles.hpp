@@ -23,7 +23,7 @@ namespace heddle::models {
 // What all roles of models that read tokens have in common.
 class TokenModel {
  public:
-  static constexpr std::string_view what = "reads tokens";
+  static constexpr std::string_view ability = "reads tokens";
 
   virtual ~TokenModel() = default;
   virtual Index vocab_size() const = 0;
@@ -42,7 +42,7 @@ class TokenModel {
 // in which nodes and edges are listed, nor on the other graphs of a batch, but for rounding.
 class NodeVectors {
  public:
-  static constexpr std::string_view what = "gives a vector for each node of a graph";
+  static constexpr std::string_view ability = "gives a vector for each node of a graph";
 
   // Called with the input of the first layer, then with the output of each layer, [nodes, width] each.
   using Observer = std::function<void(const Variable& x)>;
@@ -69,7 +69,7 @@ class NodeVectors {
 // Predicts of masked nodes (data::GraphBatch::masked) which kinds their categories are, from all that is not masked.
 class MaskedNodePredictor : public virtual NodeVectors {
  public:
-  static constexpr std::string_view what = "predicts masked nodes of graphs";
+  static constexpr std::string_view ability = "predicts masked nodes of graphs";
 
   // Whether there is the head for it, without which the model reads no masked nodes either.
   virtual bool has_masked_head() const = 0;
@@ -88,7 +88,7 @@ struct EdgeAttentionMap {
 // Says what each node of a graph attends to.
 class EdgeAttentionMaps : public virtual NodeVectors {
  public:
-  static constexpr std::string_view what = "attends along the edges of graphs";
+  static constexpr std::string_view ability = "attends along the edges of graphs";
 
   // The maps of all layers, in order.
   virtual std::vector<EdgeAttentionMap> edge_attention_maps(const data::GraphBatch& graphs) const = 0;
@@ -97,7 +97,7 @@ class EdgeAttentionMaps : public virtual NodeVectors {
 // Turns gradients into steps (update_rule.hpp).
 class UpdateRule {
  public:
-  static constexpr std::string_view what = "turns gradients into steps";
+  static constexpr std::string_view ability = "turns gradients into steps";
 
   virtual ~UpdateRule() = default;
 
@@ -128,7 +128,7 @@ class UpdateRule {
 // Computes a vector for each token of a text: hidden states, the input of heads, embeddings and senses.
 class ContextualVectors : public virtual TokenModel {
  public:
-  static constexpr std::string_view what = "gives a vector for each token of a text";
+  static constexpr std::string_view ability = "gives a vector for each token of a text";
 
   // Called with the input of the first layer, then with the output of each layer, [batch, time, width] each.
   using Observer = std::function<void(const Variable& x)>;
@@ -156,7 +156,7 @@ class ContextualVectors : public virtual TokenModel {
 // Predicts each next token from the tokens up to it: the hidden state at t scores token t + 1.
 class TokenLoss : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "predicts next tokens";
+  static constexpr std::string_view ability = "predicts next tokens";
   virtual const heads::TokenHead& next_token_head() const = 0;
   // The states that the head reads: those of hidden(), unless these see both sides of a token. Throws as hidden() does.
   virtual Variable next_hidden(const Sequences& sequences, const Pass& pass = {}) const {
@@ -183,7 +183,7 @@ Continued hidden_after(const ContextualVectors& model, const TokenIds& ids, cons
 // score tokens t + 1 and t - 1.
 class BidirectionalLoss : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "predicts each token from those before it and from those after it";
+  static constexpr std::string_view ability = "predicts each token from those before it and from those after it";
 
   struct Directions {
     Variable forward, backward;  // [batch, time, width of a direction] each; values at padding positions are undefined
@@ -195,7 +195,7 @@ class BidirectionalLoss : public virtual ContextualVectors {
 // Predicts masked tokens from all others: the state at t scores token t.
 class MaskedPredictor : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "predicts masked tokens";
+  static constexpr std::string_view ability = "predicts masked tokens";
   virtual const heads::TokenHead& masked_token_head() const = 0;
   // The states that the head reads, which may be narrower than those of hidden(), which they are by default.
   virtual Variable masked_hidden(const Sequences& sequences, const Pass& pass = {}) const {
@@ -211,7 +211,7 @@ class MaskedPredictor : public virtual ContextualVectors {
 // Predicts next tokens and masked ones by one stack and one head. Vectors for tokens see both sides of them.
 class MixedPredictor : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "predicts next tokens and fills in masked ones";
+  static constexpr std::string_view ability = "predicts next tokens and fills in masked ones";
   // The model in either role.
   virtual const TokenLoss& from_left() const = 0;
   virtual const MaskedPredictor& from_both_sides() const = 0;
@@ -221,7 +221,7 @@ class MixedPredictor : public virtual ContextualVectors {
 // model within this one that predicts masked tokens, proposed some tokens.
 class ReplacementDetector : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "detects replaced tokens";
+  static constexpr std::string_view ability = "detects replaced tokens";
   virtual const MaskedPredictor& generator() const = 0;
   // Logits of "another token stood here": rows of hidden(), [rows, width] -> [rows, 1], Real.
   virtual Variable replaced(const Variable& hidden) const = 0;
@@ -231,7 +231,7 @@ class ReplacementDetector : public virtual ContextualVectors {
 // for tokens are those of their contents where all see all.
 class PermutationPredictor : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "predicts tokens in any order";
+  static constexpr std::string_view ability = "predicts tokens in any order";
 
   // The rank of each token in the order, [batch][time]; tokens of one rank do not predict each other, but their
   // contents see each other.
@@ -251,7 +251,7 @@ class PermutationPredictor : public virtual ContextualVectors {
 // where such a model gives them, are those of its source.
 class SequenceToSequence : public virtual TokenModel {
  public:
-  static constexpr std::string_view what = "predicts a target text for a source text";
+  static constexpr std::string_view ability = "predicts a target text for a source text";
 
   virtual Index source_vocab_size() const = 0;
   // The maximum number of tokens in a source; none if unlimited.
@@ -269,7 +269,7 @@ class SequenceToSequence : public virtual TokenModel {
 // Starts from counts of what the texts of each class have, as naive Bayes does, instead of random weights.
 class CountedStart : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "starts from counts";
+  static constexpr std::string_view ability = "starts from counts";
   // Sets the weights so that element c of a hidden state says how much the text speaks for class c: that of position 0
   // for the whole text, that of another position for its token. Returns the scale of the logits relative to the
   // log-likelihood, on average over the examples; none, and nothing is done, where the width is not the number of
@@ -319,7 +319,7 @@ struct GenerationStart {
 // Continues token sequences step by step (SPEC 7.1 and 7.2).
 class Generator : public virtual TokenModel {
  public:
-  static constexpr std::string_view what = "generates text";
+  static constexpr std::string_view ability = "generates text";
 
   // Whether steps can keep source_weights(): those of the last layer that attends to the source, as the mean of its
   // heads.
@@ -344,7 +344,7 @@ struct AttentionMap {
 };
 class AttentionMaps : public virtual TokenModel {
  public:
-  static constexpr std::string_view what = "mixes tokens by attention weights";
+  static constexpr std::string_view ability = "mixes tokens by attention weights";
   // Layer by layer; of a sequence-to-sequence model, those of targets with their sources. No layer's weights are kept
   // after the call with them.
   using Take = std::function<void(const AttentionMap& map)>;
@@ -371,7 +371,7 @@ struct StackView {
 };
 class AttentionStacks : public virtual TokenModel {
  public:
-  static constexpr std::string_view what = "is a stack of attention layers";
+  static constexpr std::string_view ability = "is a stack of attention layers";
   // At least one.
   virtual std::vector<StackView> stacks() const = 0;
 };
@@ -379,7 +379,8 @@ class AttentionStacks : public virtual TokenModel {
 class Model;
 
 namespace detail {
-[[noreturn]] void refuse_role(const Model& model, std::string_view what, std::string_view user, std::string_view path);
+[[noreturn]] void refuse_role(const Model& model, std::string_view ability, std::string_view user,
+                              std::string_view path);
 }  // namespace detail
 
 }  // namespace heddle::models

@@ -9,7 +9,7 @@ namespace heddle::models {
 
 class SummedVectors : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "sums vectors of tokens";
+  static constexpr std::string_view ability = "sums vectors of tokens";
   // What each token of the text adds to the hidden state of a position: [tokens, width], in row-major order; their sum
   // is the state. A part that several tokens have together is divided evenly among them. Throws DataError for ids
   // outside the vocabulary.

@@ -5,7 +5,7 @@
 #pragma once
 
 // Only tests compute in double, which need neither the speed nor the compile time. HEDDLE_WITHOUT_AVX512 and
-// HEDDLE_WITHOUT_AVX2 are of the build option HEDDLE_ISA: what other processors choose can be tested on any.
+// HEDDLE_WITHOUT_AVX2 leave out what better processors choose, so that any can test the rest.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(HEDDLE_SANITIZED) && \
     !defined(HEDDLE_REAL_IS_DOUBLE) && !defined(HEDDLE_WITHOUT_AVX2)
 #define HEDDLE_AVX2_CLONES

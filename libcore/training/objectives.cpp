@@ -27,7 +27,7 @@ bool plays(const models::Model& model) {
 const std::vector<Listed>& listed() {
   static const std::vector<Listed> list = {
 #define HEDDLE_OBJECTIVE_TOO(name, role, data) \
-  {#name, std::string(models::role::what), DataKind::data, plays<models::role>},
+  {#name, std::string(models::role::ability), DataKind::data, plays<models::role>},
 #define HEDDLE_OBJECTIVE(name, role, data, summary) HEDDLE_OBJECTIVE_TOO(name, role, data)
 #include "libcore/training/objectives.def"
 #undef HEDDLE_OBJECTIVE

@@ -111,8 +111,14 @@ Rows classifying(const std::string& shape) {
            "SST-2's test set, " + shape + ", f32",
            "texts/s",
            of + "heddle" + quantity,
-           {of + "PyTorch" + quantity},
+           {of + "PyTorch" + quantity, of + "ONNX Runtime f32" + quantity},
            1},
+          {"classifying",
+           "the same, int8",
+           "texts/s",
+           of + "heddle int8" + quantity,
+           {of + "ONNX Runtime int8" + quantity},
+           1.1},
           {"classifying", "the same, whole process", "s", of + "heddle, whole process: seconds", {}}};
 }
 

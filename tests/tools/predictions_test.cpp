@@ -53,6 +53,10 @@ TEST_CASE("predictions: text, gold, predicted and probability of each example, a
       "p.jsonl");
   CHECK(table(corpus, "p.tsv")[1][2].empty());
   CHECK(json_lines(read_file(corpus.path("p.jsonl")))[0]["predicted"].is_null());
+  // A probability of exactly the threshold is a prediction.
+  const std::string exact = json_lines(read_file(corpus.path("p.jsonl")))[0]["probability"].dump();
+  corpus.must("classify c.h5 gold.tsv --evaluate --threshold " + exact + " -o p.jsonl");
+  CHECK(json_lines(read_file(corpus.path("p.jsonl")))[0]["predicted"].is_string());
   // One fold's examples are those that are evaluated.
   corpus.must("classify c.h5 texts.tsv --evaluate --folds 4 -o p.tsv");
   CHECK(table(corpus, "p.tsv").size() == 31);

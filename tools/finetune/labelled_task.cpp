@@ -72,7 +72,7 @@ void check_is_whole(const TaskData& data, Task task, const std::string& arch) {
   check<UsageError>(data.graphs == nullptr || answered_by(task) == models::Answered::whole, data.file,
                     ": has several answers for a graph, and --arch ", arch,
                     " reads the whole; name one label of graphs with --label-column, or choose --arch ",
-                    models::architectures_with(models::NodeVectors::what));
+                    models::architectures_with(models::NodeVectors::ability));
 }
 
 // The examples of all files, numbered consecutively.
@@ -118,7 +118,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
       arguments_(arguments),
       tokenizer_(std::move(tokenizer)),
       starts_from_counts_(options.begins_new() &&
-                          models::architecture(spec.model.arch()).plays(models::CountedStart::what)) {
+                          models::architecture(spec.model.arch()).plays(models::CountedStart::ability)) {
   const TuningSpec& settings = tuning_;
   TaskInput input = task_input(settings);
   input.side = data::SplitSide::train;

@@ -47,9 +47,9 @@ NewModelTask make_new_model_task(const FinetuneOptions& options, const RunSpec& 
   const models::Task kind = spec.tuning->task.kind();
   const std::string arch = spec.model.arch();
   const models::Architecture& about = models::architecture(arch);
-  check<UsageError>(about.plays(models::ContextualVectors::what) || about.plays(models::NodeVectors::what), "--arch ",
-                    arch, ": gives no vectors for --task ", to_text(kind), "; choose ",
-                    models::architectures_with(models::ContextualVectors::what));
+  check<UsageError>(about.plays(models::ContextualVectors::ability) || about.plays(models::NodeVectors::ability),
+                    "--arch ", arch, ": gives no vectors for --task ", to_text(kind), "; choose ",
+                    models::architectures_with(models::ContextualVectors::ability));
   refuse_for_labelled(kind, arguments);
   if (!spec.model.reads_tokens()) refuse_for_graphs(": is for texts, and --arch " + arch + " reads graphs", arguments);
   models::ModelConfig config = spec.model;
@@ -108,9 +108,9 @@ std::unique_ptr<FinetuningTask> make_finetuning_task(const FinetuneOptions& opti
   if (!reads_pairs) refuse({"format", "text_column", "header", "bad_records"}, arguments, reason);
   const std::string arch = base.config<models::ModelConfig>().arch();
   check<DataError>(
-      task != models::Task::translate || models::architecture(arch).plays(models::SequenceToSequence::what),
+      task != models::Task::translate || models::architecture(arch).plays(models::SequenceToSequence::ability),
       options.from, ": is of the architecture ", arch, "; --task translate needs a sequence-to-sequence model (",
-      models::architectures_with(models::SequenceToSequence::what), ")");
+      models::architectures_with(models::SequenceToSequence::ability), ")");
   if (reads_pairs) return std::make_unique<PairTask>(options, spec, base, arguments);
   return std::make_unique<TextTask>(options, spec, base, arguments);
 }

@@ -66,7 +66,7 @@ GraphsCorpus::GraphsCorpus(const PretrainOptions& options, const cli::Arguments&
 void GraphsCorpus::fit(models::ModelConfig& model) const {
   check<UsageError>(!model.reads_tokens(), "--train ", files().train.front().path, ": holds graphs, and --arch ",
                     model.arch(), " reads texts; give --arch ",
-                    models::architectures_with(models::MaskedNodePredictor::what));
+                    models::architectures_with(models::MaskedNodePredictor::ability));
   model.graphs().fit_graphs(all_->schema());
 }
 

@@ -140,7 +140,7 @@ void Pretraining::save(const std::string& path, const SavedRun& run) const {
 // About how many tokens an encoder must read before it beats a bag of words.
 std::string Pretraining::first_note(Index steps) const {
   const models::ModelConfig& model = spec_->model;
-  if (!models::architecture(model.arch()).plays(models::MaskedPredictor::what)) return "";
+  if (!models::architecture(model.arch()).plays(models::MaskedPredictor::ability)) return "";
   constexpr Index enough = 5000000;
   const Index per_step = spec_->training.samples_per_step() * model.tokens().training_length();
   if (steps * per_step >= enough) return "";

@@ -23,7 +23,7 @@ class ProblemsCorpus : public Corpus {
   void fit(models::ModelConfig& model) const override {
     auto* const rule = model.as<models::RuleConfig>();
     check<UsageError>(rule != nullptr, "--tasks: is for models that take steps: --arch ",
-                      models::architectures_with(models::UpdateRule::what));
+                      models::architectures_with(models::UpdateRule::ability));
     rule->learned_on = problems_.source->name();
   }
   EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig&) const override {

@@ -32,7 +32,7 @@ class SystemsCorpus : public Corpus {
   void fit(models::ModelConfig& model) const override {
     check<UsageError>(model.reads_tokens(), "--tasks lyapunov: draws pairs of texts, and --arch ", model.arch(),
                       " reads ", models::what_it_reads(model), "; give --arch ",
-                      models::architectures_with(models::SequenceToSequence::what));
+                      models::architectures_with(models::SequenceToSequence::ability));
     fit_texts(model, tokenizer_, nullptr, name_);
   }
   std::string summary(const models::Model& model) const override {

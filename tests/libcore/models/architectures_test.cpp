@@ -333,21 +333,24 @@ TEST_CASE("architectures: the list says which roles a model plays") {
     const auto model = models::make_model(small.config, 1);
     const models::Architecture& architecture = models::architecture(small.config.arch());
     CHECK(architecture.name == small.config.arch());
-    CHECK(architecture.plays(models::ContextualVectors::what) == (model->as<models::ContextualVectors>() != nullptr));
-    CHECK(architecture.plays(models::MaskedPredictor::what) == (model->as<models::MaskedPredictor>() != nullptr));
+    CHECK(architecture.plays(models::ContextualVectors::ability) ==
+          (model->as<models::ContextualVectors>() != nullptr));
+    CHECK(architecture.plays(models::MaskedPredictor::ability) == (model->as<models::MaskedPredictor>() != nullptr));
     // Encoders do if they have a generator.
-    CHECK(
-        (architecture.plays(models::ReplacementDetector::what) || model->as<models::ReplacementDetector>() == nullptr));
-    CHECK(architecture.plays(models::PermutationPredictor::what) ==
+    CHECK((architecture.plays(models::ReplacementDetector::ability) ||
+           model->as<models::ReplacementDetector>() == nullptr));
+    CHECK(architecture.plays(models::PermutationPredictor::ability) ==
           (model->as<models::PermutationPredictor>() != nullptr));
-    CHECK(architecture.plays(models::NodeVectors::what) == (model->as<models::NodeVectors>() != nullptr));
-    CHECK(architecture.plays(models::EdgeAttentionMaps::what) == (model->as<models::EdgeAttentionMaps>() != nullptr));
-    CHECK(architecture.plays(models::AttentionMaps::what) == (model->as<models::AttentionMaps>() != nullptr));
-    CHECK(architecture.plays(models::AttentionStacks::what) == (model->as<models::AttentionStacks>() != nullptr));
-    CHECK(architecture.plays(models::TokenLoss::what) == (model->as<models::TokenLoss>() != nullptr));
-    CHECK(architecture.plays(models::CountedStart::what) == (model->as<models::CountedStart>() != nullptr));
-    CHECK(architecture.plays(models::Generator::what) == (model->as<models::Generator>() != nullptr));
-    CHECK(architecture.plays(models::SequenceToSequence::what) == (model->as<models::SequenceToSequence>() != nullptr));
+    CHECK(architecture.plays(models::NodeVectors::ability) == (model->as<models::NodeVectors>() != nullptr));
+    CHECK(architecture.plays(models::EdgeAttentionMaps::ability) ==
+          (model->as<models::EdgeAttentionMaps>() != nullptr));
+    CHECK(architecture.plays(models::AttentionMaps::ability) == (model->as<models::AttentionMaps>() != nullptr));
+    CHECK(architecture.plays(models::AttentionStacks::ability) == (model->as<models::AttentionStacks>() != nullptr));
+    CHECK(architecture.plays(models::TokenLoss::ability) == (model->as<models::TokenLoss>() != nullptr));
+    CHECK(architecture.plays(models::CountedStart::ability) == (model->as<models::CountedStart>() != nullptr));
+    CHECK(architecture.plays(models::Generator::ability) == (model->as<models::Generator>() != nullptr));
+    CHECK(architecture.plays(models::SequenceToSequence::ability) ==
+          (model->as<models::SequenceToSequence>() != nullptr));
   }
   CHECK_THROWS_WITH_AS(
       models::architecture("decodr"),

@@ -206,12 +206,12 @@ TEST_CASE("detecting encoder: ELECTRA has its published number of parameters; he
   CHECK(config.generator().layers == config.layers + 1);
   config.generator_layers = 0;
   config.generator_width = 0;
-  config.prepare_for(models::MaskedPredictor::what);
+  config.prepare_for(models::MaskedPredictor::ability);
   CHECK(config.generator_width == 0);
-  config.prepare_for(models::ReplacementDetector::what);
+  config.prepare_for(models::ReplacementDetector::ability);
   CHECK(config.generator_width == 6);
   config.generator_width = 0, config.width = 768;
-  config.prepare_for(models::ReplacementDetector::what);
+  config.prepare_for(models::ReplacementDetector::ability);
   CHECK(config.generator_width == 192);
 }
 

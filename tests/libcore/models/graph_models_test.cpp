@@ -124,7 +124,7 @@ std::vector<std::string> texts(const std::string& edge_width = "3") {
 
 TEST_CASE("models of graphs: the texts above are all architectures that read graphs") {
   for (const models::Architecture& architecture : models::architectures()) {
-    if (!architecture.plays(models::NodeVectors::what)) continue;
+    if (!architecture.plays(models::NodeVectors::ability)) continue;
     CAPTURE(architecture.name);
     const auto is_of_it = [&](const std::string& text) { return text.starts_with(architecture.name + ":"); };
     const auto all = texts();

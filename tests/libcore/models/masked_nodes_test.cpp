@@ -53,7 +53,7 @@ data::GraphsInMemory rings(Index count) {
 std::unique_ptr<models::Model> model_of(const std::string& text, bool has_head = true) {
   models::ModelConfig config(models::ModelConfig::from(text));
   config.graphs().features = schema;
-  if (has_head) config->prepare_for(models::MaskedNodePredictor::what);
+  if (has_head) config->prepare_for(models::MaskedNodePredictor::ability);
   return models::make_model(config, 3);
 }
 

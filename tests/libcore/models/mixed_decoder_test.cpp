@@ -148,9 +148,9 @@ TEST_CASE("mixed decoder: read from left to right it is the decoder of the same 
 TEST_CASE("mixed decoder: what it is, by its configuration and its roles") {
   models::DecoderConfig config = small_decoder_config;
   CHECK(models::make_model(config, 1)->as<models::MixedPredictor>() == nullptr);
-  config.prepare_for(models::MaskedPredictor::what);
+  config.prepare_for(models::MaskedPredictor::ability);
   CHECK_FALSE(config.fills_masks);
-  config.prepare_for(models::MixedPredictor::what);
+  config.prepare_for(models::MixedPredictor::ability);
   CHECK(config.fills_masks);
   const auto model = models::make_model(config, 1);
   CHECK(model->as<models::TokenLoss>() != nullptr);

@@ -85,7 +85,7 @@ training::TrainingConfig config_of(Index batch, Index accumulate = 1) {
 
 TEST_CASE("update rules: the texts above are all architectures that take steps") {
   for (const models::Architecture& architecture : models::architectures()) {
-    if (!architecture.plays(models::UpdateRule::what)) continue;
+    if (!architecture.plays(models::UpdateRule::ability)) continue;
     CAPTURE(architecture.name);
     const auto all = rules();
     CHECK(std::ranges::any_of(all, [&](const std::string& text) { return text.starts_with(architecture.name + ":"); }));

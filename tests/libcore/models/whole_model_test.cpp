@@ -483,7 +483,7 @@ TEST_CASE("initialization: embeddings and biases of recurrent language models ar
 
 TEST_CASE("weight decay is for matrices and tables, not for gains and biases, in every architecture, with adapters") {
   for (const models::Architecture& architecture : models::architectures()) {
-    if (architecture.plays(models::UpdateRule::what)) continue;  // has no head for tasks
+    if (architecture.plays(models::UpdateRule::ability)) continue;  // has no head for tasks
     CAPTURE(architecture.name);
     models::ModelConfig config = architecture.defaults;
     if (auto* tokens = config.as<models::TokenConfig>()) tokens->vocab_size = 13;
@@ -543,7 +543,7 @@ double fraction_alike(const std::vector<bool>& a, const std::vector<bool>& b) {
 TEST_CASE("dropout: every site draws its own mask, and another one for each step, sample and seed") {
   for (const models::Architecture& architecture : models::architectures()) {
     CAPTURE(architecture.name);
-    if (!architecture.plays(models::ContextualVectors::what)) continue;  // nodes of graphs: graph_models_test.cpp
+    if (!architecture.plays(models::ContextualVectors::ability)) continue;  // nodes of graphs: graph_models_test.cpp
     models::ModelConfig config = architecture.defaults;
     config.tokens().vocab_size = 13;
     const auto model = models::make_model(config, 3);

@@ -32,7 +32,7 @@ void count_parameters(Summary& summary) {
   }
   const models::Architecture& about = models::architecture(summary.config->arch());
   const bool has_head =
-      about.plays(models::MaskedPredictor::what) || (about.plays(models::MaskedNodePredictor::what) && head > 0);
+      about.plays(models::MaskedPredictor::ability) || (about.plays(models::MaskedNodePredictor::ability) && head > 0);
   summary.parameters = has_head ? all - head : all;
   if (has_head) summary.head_parameters = head;
 }
