@@ -54,10 +54,12 @@ node "$here/tokens_test.mjs" "$@" tokens.html surprise.html pairs.html
 {
   echo label,text
   for i in {1..60}; do
-    ((i % 2)) && echo "good,a splendid film number $i" || echo "bad,a dreadful film number $i"
+    ((i % 2)) && echo "good,a splendid film number $i" || echo "<b>bad,a dreadful <i>film number $i"
   done
+  echo 'good,a dreadful <i>film number 4'
 } >films.csv
-finetune -q --arch bag --task classify --train films.csv -o films.h5
+finetune -q --ensemble auto:report=decision.html --train films.csv -o films.h5
+node "$here/decision_test.mjs" "$@" decision.html
 inspect explain films.h5 'a splendid film, a dreadful </script> scene' --class all -o explain.html
 head -n 2 pairs.tsv | inspect explain translator.h5 -o translation.html
 node "$here/explain_test.mjs" "$@" explain.html translation.html

@@ -86,12 +86,16 @@ TEST_CASE("choice: a bag by folds, with a page whose numbers lead to the texts")
   CHECK(outcome.out.starts_with("model"));
   const std::string page = read_file(corpus.path("page.html"));
   for (const std::string part :
-       {"<h2>Data</h2>", "<h2>Warnings</h2>", "<h2>Candidates</h2>", "<h2>Confusion</h2>", "href=\"#c1-0\"",
-        "id=\"c1-0\"", "<h2>Most confident errors</h2>", "<svg", "queen ", "<h2>Words that decide</h2>"}) {
+       {"<h2>Data</h2>", "<h2>Warnings</h2>", "<h2>Candidates</h2>", ">Confusion</h2>", "href=\"#c1-0\"", "id=\"c1-0\"",
+        "<h2>Most confident errors</h2>", "<svg", "queen ", "<h2>Words that decide</h2>"}) {
     CHECK_MESSAGE(contains(page, part), part);
   }
+  // A sixteenth, an eighth, a quarter, half and all of the 128 examples of four folds.
+  for (const int examples : {8, 16, 32, 64, 128}) {
+    CHECK(contains(page, "<tr><td class=\"n\">" + std::to_string(examples) + "</td>"));
+  }
   CHECK_FALSE(contains(page, "<script"));
-  CHECK_FALSE(contains(page, "http"));
+  CHECK_FALSE(contains(page, "://"));
   // All examples train it, and the temperature is that of the folds.
   const formats::LoadedTask chosen = formats::load_task(corpus.path("chosen.h5"));
   CHECK(chosen.model->task().label_counts == std::vector<Index>{80, 80});
@@ -102,6 +106,24 @@ TEST_CASE("choice: a bag by folds, with a page whose numbers lead to the texts")
   corpus.must("finetune -q --ensemble auto:report=markup.html --train markup.tsv --folds 3 -o markup.h5");
   CHECK(contains(read_file(corpus.path("markup.html")), "&lt;b&gt;queen"));
   CHECK_FALSE(contains(read_file(corpus.path("markup.html")), "<b>queen"));
+  // Too few examples for a curve.
+  corpus.must("head -n 8 train.tsv > few.tsv");
+  corpus.must("finetune -q --ensemble auto:report=few.html --train few.tsv --folds 2 -o few.h5");
+  CHECK_FALSE(contains(read_file(corpus.path("few.html")), "Learning curve"));
+}
+
+TEST_CASE("choice: of more labels than a table has room for, the page has the most frequent") {
+  const Noisy corpus;
+  std::string table;
+  for (int i = 0; i < 350; ++i)
+    table += "label" + std::to_string(i % 35) + "\tword" + std::to_string((i % 8 == 0 ? i + 1 : i) % 35) + " " +
+             std::to_string(i) + "\n";
+  write_file(corpus.path("many.tsv"), table);
+  corpus.must("finetune -q --ensemble auto:report=many.html --train many.tsv --folds 2 -o many.h5");
+  const std::string page = read_file(corpus.path("many.html"));
+  CHECK(contains(page, "5 rarer labels"));
+  CHECK(contains(page, "The most frequent confusions"));
+  CHECK_FALSE(contains(page, "confusion matrix"));
 }
 
 TEST_CASE("choice: of a bag, a network and both the simplest that none is better than") {

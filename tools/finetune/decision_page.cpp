@@ -3,30 +3,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "formats/files/atomic_file.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/values.hpp"
+#include "tools/cli/version.hpp"
 
 namespace heddle {
 
 namespace {
 
-constexpr std::size_t most_texts = 100, most_errors = 25;
+constexpr std::size_t most_texts = 100, most_of_many = 20, most_errors = 25, longest_text = 600;
 
 constexpr std::string_view page_style = R"(
-:root { color-scheme: light dark; --ink: #222; --paper: #fff; --line: #d5d5d5; --mark: 0, 114, 178; --wrong: 213, 94, 0; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e4e4e4; --paper: #161616; --line: #444; --mark: 86, 180, 233; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 60rem;
-       margin: 0 auto; padding: 1rem; }
-h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-bottom: 1px solid var(--line); }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; } td, th { padding: .2rem .6rem; text-align: left; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } tr.chosen { font-weight: bold; }
-.confusion td a { display: block; color: inherit; } .confusion td { border: 1px solid var(--line); }
-section.texts { display: none; } section.texts:target { display: block; border-left: 4px solid rgb(var(--mark));
-  padding-left: 1rem; } a { color: rgb(var(--mark)); } .text { overflow-wrap: anywhere; }
-svg { max-width: 100%; height: auto; } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+:root { color-scheme: light dark; --ink: #1b1d21; --paper: #fdfdfb; --quiet: #565a62; --line: #dcdcd6; --edge: #84888f;
+  --link: #1d4fb8; --mark: 29, 79, 184; --wrong: 184, 74, 0; }
+@media (prefers-color-scheme: dark) { :root { --ink: #eae9e5; --paper: #14161a; --quiet: #a9aeb7; --line: #343942;
+  --edge: #7b818c; --link: #93b8ff; --mark: 86, 140, 240; --wrong: 255, 120, 40; } }
+* { box-sizing: border-box; }
+body { margin: 0; color: var(--ink); background: var(--paper); font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 64rem; margin: 0 auto; padding: 1.25rem clamp(.75rem, 2.5vw, 2rem) 3rem; }
+h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; } h3 { font-size: 1rem; margin: .5rem 0; }
+h2 { font-size: 1.125rem; margin: 2rem 0 .75rem; padding-bottom: .25rem; border-bottom: 1px solid var(--line); }
+p { margin: .5rem 0; max-width: 46rem; overflow-wrap: anywhere; } .quiet { color: var(--quiet); font-size: .875rem; }
+a { color: var(--link); } :focus-visible { outline: 3px solid var(--link); outline-offset: 2px; }
+li { overflow-wrap: anywhere; }
+.scroll { overflow-x: auto; margin: .5rem 0; } table { border-collapse: collapse; font-size: .9375rem; }
+td, th { padding: .25rem 1rem .25rem 0; text-align: start; vertical-align: baseline; border-bottom: 1px solid var(--line); }
+td, tbody th { min-width: 4.5rem; }
+th { color: var(--quiet); font-size: .8125rem; } tbody th { color: var(--ink); font-size: inherit; font-weight: inherit; }
+td.n, th.n { text-align: end; font-variant-numeric: tabular-nums; white-space: nowrap; }
+tr.chosen > * { font-weight: 650; } td.text { min-width: 16rem; overflow-wrap: anywhere; }
+.confusion td { border: 1px solid var(--line); padding: 0; min-width: 3.5rem; } .confusion thead th { padding: .25rem .5rem; }
+.confusion td > * { display: block; padding: .375rem .625rem; } .confusion td a { color: inherit; }
+section.texts { display: none; } section.texts:target { display: block; border-inline-start: 4px solid var(--link);
+  padding-inline-start: 1rem; margin-top: 1rem; }
+svg { display: block; max-width: 100%; height: auto; } svg text { fill: var(--ink); font: 12px system-ui, sans-serif; }
+svg .axis { stroke: var(--edge); fill: none; } svg .bar { fill: rgba(var(--mark), .8); } svg .ideal { stroke: var(--ink); stroke-dasharray: 4 3; }
+svg .curve { stroke: rgb(var(--mark));
+  stroke-width: 2; fill: none; }
+summary { cursor: pointer; padding: .375rem 0; font-weight: 600; }
+footer { margin-top: 2rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 )";
 
 std::string html(std::string_view text) {
@@ -56,103 +77,174 @@ std::string four(double value) {
   return format_fixed(value, 4);
 }
 
-std::string cell(std::string_view text, bool is_number = true, const char* tag = "td") {
-  return fmt::format("<{0}{1}>{2}</{0}>", tag, is_number ? " class=\"n\"" : "", html(text));
+std::string decimals(double value, int count) {
+  return fmt::format("{:.{}f}", value, count);
+}
+
+std::string cell(std::string_view text, const char* kind = "") {
+  return fmt::format("<td{}>{}</td>", *kind != '\0' ? fmt::format(" class=\"{}\"", kind) : "", html(text));
+}
+std::string number(std::string_view text) {
+  return cell(text, "n");
+}
+std::string row_heading(std::string_view text) {
+  return "<th scope=\"row\">" + html(text) + "</th>";
+}
+// Names with a "#" before them are of columns of numbers.
+std::string headings(const std::vector<std::string>& names) {
+  std::string row = "<thead><tr>";
+  for (const std::string& name : names) {
+    const bool is_number = name.starts_with('#');
+    row += fmt::format("<th scope=\"col\"{}>{}</th>", is_number ? " class=\"n\"" : "", html(name.substr(is_number)));
+  }
+  return row + "</tr></thead>\n";
+}
+
+// A region that scrolls by keys, too.
+std::string table_of(std::string_view name, std::string_view rows, const char* kind = "plain") {
+  return fmt::format(
+      "<div class=\"scroll\" role=\"region\" aria-label=\"{}\" tabindex=\"0\"><table class=\"{}\">{}</table></div>\n",
+      html(name), kind, rows);
 }
 
 std::string list_of(const std::vector<std::string>& lines) {
   std::string text = "<ul>\n";
-  for (const std::string& line : lines) text += "<li class=\"text\">" + html(line) + "</li>\n";
-  return text + "</ul>\n";
+  for (const std::string& line : lines) text += "<li>" + html(line) + "</li>\n";
+  return lines.empty() ? "" : text + "</ul>\n";
+}
+
+// Cut after a whole character.
+std::string cut(const std::string& text) {
+  if (text.size() <= longest_text) return text;
+  std::size_t end = longest_text;
+  const auto is_within = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0U) == 0x80; };
+  while (end > 0 && is_within(end)) --end;
+  return text.substr(0, end) + "…";
+}
+
+std::string shown_text(const data::LabelledText& example) {
+  return cut(example.shown()) + (example.second_text ? " · " + cut(*example.second_text) : "");
 }
 
 std::string data_section(const Decision& decision) {
-  std::string text = "<h2>Data</h2>\n" + list_of(decision.facts);
-  const double all = std::accumulate(decision.counts.begin(), decision.counts.end(), 0.0);
-  text += "<div class=\"scroll\"><table><tr>" + cell("label", false, "th") + cell("examples", true, "th") +
-          cell("%", true, "th") + "</tr>\n";
-  for (Index label = 0; label < decision.labels.size(); ++label) {
+  std::string rows = headings({"label", "#examples", "#%"});
+  const Index all = std::accumulate(decision.counts.begin(), decision.counts.end(), Index{0});
+  const auto add = [&](std::string_view name, Index count) {
+    rows += "<tr>" + row_heading(name) + number(std::to_string(count)) +
+            number(decimals(100 * static_cast<double>(count) / static_cast<double>(all), 1)) + "</tr>\n";
+  };
+  Index others = all;
+  const std::vector<Index> labels = shown_labels(decision);
+  for (const Index label : labels) {
     const Index count = decision.counts[static_cast<std::size_t>(label)];
-    text += "<tr>" + cell(decision.labels.name(label), false) + cell(std::to_string(count)) +
-            cell(format_fixed(100 * static_cast<double>(count) / all, 1)) + "</tr>\n";
+    add(decision.labels.name(label), count);
+    others -= count;
   }
-  text += "</table></div>\n";
-  return text + "<h2>Warnings</h2>\n" + (decision.warnings.empty() ? "<p>None.</p>\n" : list_of(decision.warnings));
+  const Index hidden = decision.labels.size() - static_cast<Index>(labels.size());
+  if (hidden > 0) add(counted(hidden, "rarer label", "rarer labels"), others);
+  return "<h2>Data</h2>\n" + list_of(decision.facts) + table_of("labels", rows) + "<h2>Warnings</h2>\n" +
+         (decision.warnings.empty() ? "<p>None.</p>\n" : list_of(decision.warnings));
 }
 
 std::string candidates_section(const Decision& decision) {
-  std::string text = "<h2>Candidates</h2>\n<div class=\"scroll\"><table><tr>" + cell("model", false, "th");
-  for (const char* const name :
-       {decision.metric.c_str(), "95 % interval", "macro F1", "log-loss", "Brier", "ECE", "seconds"}) {
-    text += cell(name, true, "th");
-  }
-  text += "</tr>\n";
+  std::string rows = headings(
+      {"model", "#" + decision.metric, "#95 % interval", "#macro F1", "#log-loss", "#Brier", "#ECE", "#seconds"});
   for (const CandidateRow& row : decision.candidates) {
-    text += row.is_chosen ? "<tr class=\"chosen\">" : "<tr>";
-    text += cell(row.name + (row.is_chosen ? " (chosen)" : ""), false) + cell(four(row.metric)) +
-            cell(four(row.low) + " to " + four(row.high));
-    for (const double value : {row.macro_f1, row.log_loss, row.brier, row.ece}) text += cell(four(value));
-    text += cell(format_fixed(row.seconds, 1)) + "</tr>\n";
+    rows += row.is_chosen ? "<tr class=\"chosen\">" : "<tr>";
+    rows += row_heading(row.name + (row.is_chosen ? " (chosen)" : "")) + number(four(row.metric)) +
+            number(four(row.low) + " to " + four(row.high));
+    for (const double value : {row.macro_f1, row.log_loss, row.brier, row.ece}) rows += number(four(value));
+    rows += number(decimals(row.seconds, 1)) + "</tr>\n";
   }
-  return text + "</table></div>\n" + list_of(decision.comparisons);
+  return "<h2>Candidates</h2>\n" + table_of("candidates", rows) + list_of(decision.comparisons);
 }
 
-// The examples of each gold label and prediction, [labels * labels].
-std::vector<std::vector<std::size_t>> confusion_of(const Decision& decision) {
-  const auto labels = static_cast<std::size_t>(decision.labels.size());
-  std::vector<std::vector<std::size_t>> cells(labels * labels);
+using Pair = std::pair<Index, Index>;  // gold label and prediction
+
+std::map<Pair, std::vector<std::size_t>> confusion_of(const Decision& decision) {
+  std::map<Pair, std::vector<std::size_t>> cells;
   for (std::size_t i = 0; i < decision.data.texts.size(); ++i) {
     const auto gold = decision.labels.find(decision.data.texts[i].label);
-    if (!gold) continue;
-    cells[static_cast<std::size_t>(*gold) * labels + static_cast<std::size_t>(decision.guesses.classes[i].label)]
-        .push_back(i);
+    if (gold) cells[{*gold, decision.guesses.classes[i].label}].push_back(i);
   }
+  const auto probability = [&](std::size_t i) { return decision.guesses.classes[i].probability; };
+  for (auto& [pair, examples] : cells) std::ranges::stable_sort(examples, {}, probability);
   return cells;
 }
 
-std::string example_line(const Decision& decision, std::size_t example) {
-  const data::LabelledText& text = decision.data.texts[example];
-  return concatenate(format_fixed(decision.guesses.classes[example].probability, 3), " · ", text.shown(),
-                     text.second_text ? " · " + *text.second_text : "");
+std::string link_to(const Pair& pair, std::size_t examples) {
+  return fmt::format("<a href=\"#c{}-{}\">{}</a>", pair.first, pair.second, examples);
+}
+
+// Where a number leads.
+std::string texts_of(const Decision& decision, const Pair& pair, const std::vector<std::size_t>& examples) {
+  const std::size_t most = decision.labels.size() > 10 ? most_of_many : most_texts;
+  std::vector<std::string> lines;
+  for (const std::size_t i : examples) {
+    if (lines.size() == most) break;
+    lines.push_back(decimals(decision.guesses.classes[i].probability, 3) + " · " + shown_text(decision.data.texts[i]));
+  }
+  return fmt::format(
+      "<section class=\"texts\" id=\"c{}-{}\"><h3>{} → {}, {} of {}</h3>\n{}<p><a href=\"#confusion\">Back to the "
+      "table</a></p></section>\n",
+      pair.first, pair.second, html(decision.labels.name(pair.first)), html(decision.labels.name(pair.second)),
+      lines.size(), examples.size(), list_of(lines));
+}
+
+std::string confusion_matrix(const Decision& decision, const std::map<Pair, std::vector<std::size_t>>& cells) {
+  const Index labels = decision.labels.size();
+  std::string rows = "<thead><tr><td></td>";
+  for (Index c = 0; c < labels; ++c) {
+    rows += "<th scope=\"col\" class=\"n\">" + html(decision.labels.name(c)) + "</th>";
+  }
+  rows += "</tr></thead>\n";
+  const auto count = [&](const Pair& pair) {
+    const auto found = cells.find(pair);
+    return found == cells.end() ? std::size_t{0} : found->second.size();
+  };
+  for (Index g = 0; g < labels; ++g) {
+    rows += "<tr>" + row_heading(decision.labels.name(g));
+    std::size_t of_row = 0;
+    for (Index c = 0; c < labels; ++c) of_row += count({g, c});
+    for (Index c = 0; c < labels; ++c) {
+      const std::size_t examples = count({g, c});
+      if (examples == 0) {
+        rows += "<td class=\"n\"><span>0</span></td>";
+        continue;
+      }
+      rows += fmt::format(
+          "<td class=\"n\" style=\"background: rgba(var({}), {:.2f})\">{}</td>", g == c ? "--mark" : "--wrong",
+          0.45 * static_cast<double>(examples) / static_cast<double>(of_row), link_to({g, c}, examples));
+    }
+    rows += "</tr>\n";
+  }
+  return "<p>Rows are gold labels, columns predictions. A number leads to its texts, the least certain first.</p>\n" +
+         table_of("confusion matrix", rows, "confusion");
 }
 
 std::string confusion_section(const Decision& decision) {
-  const auto labels = static_cast<std::size_t>(decision.labels.size());
-  const std::vector<std::vector<std::size_t>> cells = confusion_of(decision);
-  std::string table =
-      "<h2>Confusion</h2>\n<p>Rows are gold labels, columns predictions. A number leads to its texts, "
-      "the least certain first.</p>\n<div class=\"scroll\"><table class=\"confusion\"><tr><th></th>";
-  std::string lists;
-  for (std::size_t c = 0; c < labels; ++c) table += cell(decision.labels.name(static_cast<Index>(c)), true, "th");
-  table += "</tr>\n";
-  for (std::size_t g = 0; g < labels; ++g) {
-    const std::string gold = decision.labels.name(static_cast<Index>(g));
-    table += "<tr>" + cell(gold, false, "th");
-    std::size_t of_row = 0;
-    for (std::size_t c = 0; c < labels; ++c) of_row += cells[g * labels + c].size();
-    for (std::size_t c = 0; c < labels; ++c) {
-      std::vector<std::size_t> examples = cells[g * labels + c];
-      if (examples.empty()) {
-        table += "<td class=\"n\">0</td>";
-        continue;
-      }
-      table +=
-          fmt::format("<td class=\"n\" style=\"background: rgba(var({}), {:.2f})\"><a href=\"#c{}-{}\">{}</a></td>",
-                      g == c ? "--mark" : "--wrong",
-                      0.6 * static_cast<double>(examples.size()) / static_cast<double>(of_row), g, c, examples.size());
-      std::ranges::stable_sort(examples, {}, [&](std::size_t i) { return decision.guesses.classes[i].probability; });
-      std::vector<std::string> lines;
-      for (const std::size_t i : examples) {
-        if (lines.size() == most_texts) break;
-        lines.push_back(example_line(decision, i));
-      }
-      lists += fmt::format("<section class=\"texts\" id=\"c{}-{}\"><h3>{} → {}, {} of {}</h3>\n{}</section>\n", g, c,
-                           html(gold), html(decision.labels.name(static_cast<Index>(c))), lines.size(), examples.size(),
-                           list_of(lines));
+  std::map<Pair, std::vector<std::size_t>> cells = confusion_of(decision);
+  std::string text = "<h2 id=\"confusion\">Confusion</h2>\n";
+  if (decision.labels.size() <= most_labels_shown) {
+    text += confusion_matrix(decision, cells);
+  } else {
+    std::vector<std::pair<Pair, std::vector<std::size_t>>> wrong;
+    for (const auto& each : cells) {
+      if (each.first.first != each.first.second) wrong.push_back(each);
     }
-    table += "</tr>\n";
+    std::ranges::stable_sort(wrong, std::greater(), [](const auto& each) { return each.second.size(); });
+    if (wrong.size() > static_cast<std::size_t>(most_labels_shown)) wrong.resize(most_labels_shown);
+    std::string rows = headings({"gold", "predicted", "#texts"});
+    for (const auto& [pair, examples] : wrong) {
+      rows += "<tr>" + cell(decision.labels.name(pair.first)) + cell(decision.labels.name(pair.second)) +
+              "<td class=\"n\">" + link_to(pair, examples.size()) + "</td></tr>\n";
+    }
+    text += "<p>The most frequent confusions. A number leads to its texts, the least certain first.</p>\n" +
+            table_of("confusions", rows);
+    cells = {wrong.begin(), wrong.end()};
   }
-  return table + "</table></div>\n" + lists;
+  for (const auto& [pair, examples] : cells) text += texts_of(decision, pair, examples);
+  return text;
 }
 
 std::string errors_section(const Decision& decision) {
@@ -164,87 +256,151 @@ std::string errors_section(const Decision& decision) {
                            [&](std::size_t i) { return decision.guesses.classes[i].probability; });
   if (wrong.size() > most_errors) wrong.resize(most_errors);
   if (wrong.empty()) return "<h2>Most confident errors</h2>\n<p>None.</p>\n";
-  std::string text =
-      "<h2>Most confident errors</h2>\n<div class=\"scroll\"><table><tr>" + cell("probability", true, "th");
-  for (const char* const name : {"gold", "predicted", "line", "text"}) text += cell(name, false, "th");
-  text += "</tr>\n";
+  std::string rows = headings({"#probability", "gold", "predicted", "#line", "text"});
   for (const std::size_t i : wrong) {
     const data::LabelledText& example = decision.data.texts[i];
     const Guess& guess = decision.guesses.classes[i];
-    text += "<tr>" + cell(format_fixed(guess.probability, 3)) + cell(example.label, false) +
-            cell(decision.labels.name(guess.label), false) + cell(std::to_string(example.line)) +
-            cell(example.shown(), false) + "</tr>\n";
+    rows += "<tr>" + number(decimals(guess.probability, 3)) + cell(example.label) +
+            cell(decision.labels.name(guess.label)) + number(std::to_string(example.line)) +
+            cell(shown_text(example), "text") + "</tr>\n";
   }
-  return text + "</table></div>\n";
+  return "<h2>Most confident errors</h2>\n" + table_of("most confident errors", rows);
+}
+
+// A square with axes from 0 to 1, or other labels, at the left and below.
+struct Plot {
+  static constexpr double size = 320, left = 52, top = 28;
+  std::string svg;
+
+  explicit Plot(std::string_view name) {
+    svg = fmt::format("<svg viewBox=\"0 0 {0} {1}\" width=\"{0}\" height=\"{1}\" role=\"img\" aria-label=\"{2}\">\n",
+                      left + size + 20, top + size + 40, html(name));
+    svg += fmt::format("<path class=\"axis\" d=\"M{0} {1}V{2}H{3}\"/>\n", left, top, top + size, left + size);
+  }
+  static double x(double part) { return left + size * part; }
+  static double y(double part) { return top + size * (1 - part); }
+
+  void text(double at_x, double at_y, const char* anchor, std::string_view words) {
+    svg +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n", at_x, at_y, anchor, html(words));
+  }
+  void tick_below(double part, std::string_view label) { text(x(part), top + size + 16, "middle", label); }
+  void tick_left(double part, std::string_view label) { text(left - 6, y(part) + 4, "end", label); }
+  std::string finished(std::string_view below, std::string_view above) {
+    text(left + size / 2, top + size + 34, "middle", below);
+    text(8, 14, "start", above);
+    return std::exchange(svg, {}) + "</svg>\n";
+  }
+};
+
+// The metric over the logarithm of the number of examples.
+std::string curve_section(const Decision& decision) {
+  const std::vector<CurvePoint>& points = decision.curve;
+  if (points.empty()) return "";
+  double low = points.front().low, high = points.front().high;
+  for (const CurvePoint& point : points) {
+    low = std::min(low, point.low);
+    high = std::max(high, point.high);
+  }
+  if (!(high > low)) high = low + 1;
+  const auto log_of = [](const CurvePoint& point) { return std::log(static_cast<double>(point.examples)); };
+  const double first = log_of(points.front()), range = std::max(1e-9, log_of(points.back()) - first);
+  const auto height = [&](double value) { return 0.05 + 0.9 * (value - low) / (high - low); };
+  Plot plot("learning curve: " + decision.metric + " over the number of examples");
+  std::string rows = headings({"#examples", "#" + decision.metric, "#95 % interval"}), line;
+  for (const CurvePoint& point : points) {
+    const double part = 0.06 + 0.88 * (log_of(point) - first) / range, x = Plot::x(part);
+    line += fmt::format("{}{:.1f} {:.1f}", line.empty() ? "M" : "L", x, Plot::y(height(point.metric)));
+    plot.svg +=
+        fmt::format("<path class=\"curve\" d=\"M{0:.1f} {1:.1f}V{2:.1f}M{3:.1f} {1:.1f}h8M{3:.1f} {2:.1f}h8\"/>\n", x,
+                    Plot::y(height(point.low)), Plot::y(height(point.high)), x - 4);
+    plot.svg +=
+        fmt::format("<circle class=\"bar\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>\n", x, Plot::y(height(point.metric)));
+    plot.tick_below(part, std::to_string(point.examples));
+    rows += "<tr>" + number(std::to_string(point.examples)) + number(four(point.metric)) +
+            number(four(point.low) + " to " + four(point.high)) + "</tr>\n";
+  }
+  plot.svg += "<path class=\"curve\" d=\"" + line + "\"/>\n";
+  for (const double value : {low, (low + high) / 2, high}) plot.tick_left(height(value), decimals(value, 3));
+  return "<h2>Learning curve</h2>\n<p>Models like the chosen one, of fewer examples: the " + html(decision.metric) +
+         " on the same examples, which none of them was trained on, with 95 % intervals.</p>\n" +
+         plot.finished("examples to learn from", decision.metric) + table_of("learning curve", rows);
 }
 
 // Accuracy over confidence, with a bar for each bin and the diagonal.
 std::string reliability_section(const Decision& decision) {
-  constexpr double size = 320, margin = 40;
-  std::string text =
-      "<h2>Reliability</h2>\n<p>Bars are the accuracy of the predictions whose probability is in a bin; "
-      "where probabilities hold, they end at the diagonal.</p>\n";
-  text += fmt::format(
-      "<svg viewBox=\"0 0 {0} {0}\" width=\"{0}\" role=\"img\" aria-label=\"accuracy over "
-      "probability\">\n",
-      size + 2 * margin);
+  Plot plot("reliability: accuracy over probability");
+  std::string rows = headings({"#probability", "#examples", "#mean probability", "#accuracy"});
   const std::vector<metrics::ConfidenceBin> bins = metrics::reliability(decision.guesses.forecasts);
-  const double width = size / static_cast<double>(bins.size());
+  const double width = 1 / static_cast<double>(bins.size());
   for (std::size_t b = 0; b < bins.size(); ++b) {
-    if (bins[b].examples == 0) continue;
-    const double height = size * bins[b].accuracy;
-    text += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" style=\"fill: rgba(var(--mark), "
-        ".6)\"><title>{} examples: mean probability {:.3f}, accuracy {:.3f}</title></rect>\n",
-        margin + width * static_cast<double>(b), margin + size - height, width - 2, height, bins[b].examples,
-        bins[b].confidence, bins[b].accuracy);
+    const metrics::ConfidenceBin& bin = bins[b];
+    if (bin.examples == 0) continue;
+    const double begin = width * static_cast<double>(b);
+    plot.svg += fmt::format(
+        "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>{} examples: mean "
+        "probability {:.3f}, accuracy {:.3f}</title></rect>\n",
+        Plot::x(begin) + 1, Plot::y(bin.accuracy), Plot::size * width - 2, Plot::size * bin.accuracy, bin.examples,
+        bin.confidence, bin.accuracy);
+    rows += "<tr>" + number(decimals(begin, 2) + " to " + decimals(begin + width, 2)) +
+            number(std::to_string(bin.examples)) + number(decimals(bin.confidence, 3)) +
+            number(decimals(bin.accuracy, 3)) + "</tr>\n";
   }
-  const double low = margin, high = margin + size;
-  text +=
-      fmt::format("<path d=\"M{0} {0}V{1}H{1}M{0} {1}L{1} {0}\" fill=\"none\" stroke=\"currentColor\"/>\n", low, high);
+  plot.svg +=
+      fmt::format("<path class=\"ideal\" d=\"M{} {}L{} {}\"/>\n", Plot::x(0), Plot::y(0), Plot::x(1), Plot::y(1));
   for (const double tick : {0.0, 0.5, 1.0}) {
-    text += fmt::format(
-        "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">{:.1f}</text>"
-        "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{:.1f}</text>\n",
-        low + size * tick, high + 16, tick, low - 6, high - size * tick + 4, tick);
+    plot.tick_below(tick, decimals(tick, 1));
+    plot.tick_left(tick, decimals(tick, 1));
   }
-  text += fmt::format(
-      "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"middle\">probability</text>"
-      "<text x=\"{:.0f}\" y=\"{:.0f}\">accuracy</text>\n",
-      low + size / 2, high + 34, low - 30, low - 12);
-  return text + "</svg>\n";
+  return "<h2>Reliability</h2>\n<p>Bars are the accuracy of the predictions whose probability is in a bin; where "
+         "probabilities hold, they end at the diagonal.</p>\n" +
+         plot.finished("probability", "accuracy") + "<details><summary>Numbers</summary>" +
+         table_of("reliability", rows) + "</details>\n";
 }
 
 std::string words_section(const Decision& decision) {
   std::string text = "<h2>Words that decide</h2>\n";
   if (decision.words.empty()) return text + "<p>The chosen model has no bag of words.</p>\n";
-  text +=
-      "<p>Of the bag: the weight of each word for a class, above the mean of the classes. A text's logits are the sum "
-      "of "
-      "its words' and pairs', divided by the root of their number.</p>\n<div class=\"scroll\"><table>\n";
-  for (std::size_t label = 0; label < decision.words.size(); ++label) {
+  std::string rows = headings({"label", "words and weights"});
+  for (const auto& [label, weights] : decision.words) {
     std::string words;
-    for (const auto& [word, weight] : decision.words[label]) {
-      words += (words.empty() ? "" : ", ") + word + " " + format_fixed(weight, 2);
-    }
-    text +=
-        "<tr>" + cell(decision.labels.name(static_cast<Index>(label)), false, "th") + cell(words, false) + "</tr>\n";
+    for (const auto& [word, weight] : weights) words += (words.empty() ? "" : ", ") + word + " " + decimals(weight, 2);
+    rows += "<tr>" + row_heading(decision.labels.name(label)) + cell(words, "text") + "</tr>\n";
   }
-  return text + "</table></div>\n";
+  return text +
+         "<p>The weight of each word for a class, above the mean of the classes. A text's logits are the sum of its "
+         "words' and pairs', divided by the root of their number.</p>\n" +
+         table_of("words that decide", rows);
 }
 
 }  // namespace
 
+std::vector<Index> shown_labels(const Decision& decision) {
+  std::vector<Index> labels(decision.counts.size());
+  std::iota(labels.begin(), labels.end(), Index{0});
+  if (decision.labels.size() <= most_labels_shown) return labels;
+  std::ranges::stable_sort(labels, std::greater(),
+                           [&](Index label) { return decision.counts[static_cast<std::size_t>(label)]; });
+  labels.resize(most_labels_shown);
+  std::ranges::sort(labels);
+  return labels;
+}
+
 void write_decision_page(const std::string& path, const Decision& decision) {
   std::string page =
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      html(decision.output) + "</title>\n<style>" + std::string(page_style) + "</style></head>\n<body><main>\n";
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'unsafe-inline'\">\n<title>" +
+      html(decision.output) + "</title>\n<style>" + std::string(page_style) +
+      "</style></head>\n<body><main id=\"main\" aria-busy=\"false\">\n";
   page += "<h1>" + html(decision.output) + "</h1>\n<p>" + html(decision.sentence) + "</p>\n";
-  for (const auto section :
-       {data_section, candidates_section, confusion_section, errors_section, reliability_section, words_section}) {
+  for (const auto section : {data_section, candidates_section, curve_section, confusion_section, errors_section,
+                             reliability_section, words_section}) {
     page += section(decision);
   }
+  page += "<footer class=\"quiet\"><p>Written by heddle " + html(cli::version()) +
+          ". The page is one file and loads nothing from the network.</p></footer>\n";
   formats::AtomicFile file(path);
   file.write(page + "</main></body></html>\n");
   file.commit();

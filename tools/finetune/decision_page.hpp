@@ -21,6 +21,15 @@ struct CandidateRow {
 // the whole text has.
 using WordWeight = std::pair<std::string, double>;
 
+// The metric of models like the chosen one that learned from fewer examples, or from all.
+struct CurvePoint {
+  Index examples = 0;
+  double metric = 0, low = 0, high = 0;  // with a 95 % confidence interval
+};
+
+// Labels that the page has tables of: all, or the most frequent ones.
+inline constexpr Index most_labels_shown = 30;
+
 struct Decision {
   std::string output, sentence;    // what was written, and why
   std::vector<std::string> facts;  // about the data and how they were divided
@@ -31,8 +40,12 @@ struct Decision {
   TaskData data;        // that the candidates were compared on
   TaskGuesses guesses;  // of the chosen one
   data::LabelSet labels;
-  std::vector<std::vector<WordWeight>> words;  // of each label; empty: not known
+  std::vector<CurvePoint> curve;                                 // in ascending order; empty: not known
+  std::vector<std::pair<Index, std::vector<WordWeight>>> words;  // of labels that are shown; empty: not known
 };
+
+// Labels that the page has tables of, in ascending order.
+std::vector<Index> shown_labels(const Decision& decision);
 
 // Throws DataError where the file cannot be written.
 void write_decision_page(const std::string& path, const Decision& decision);

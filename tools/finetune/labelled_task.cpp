@@ -149,6 +149,9 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
     if (!spec.model.reads_tokens()) check_are_graphs(valid_files_, spec.model.arch());
     check_is_like(files.front(), valid_files_.back());
   }
+  for (Index i = 0; i < options.halvings; ++i) {
+    for (TaskData& file : train_files_) file = part_of(file, {.folds = 2, .fold = 1, .seed = fold.seed}, Side::inside);
+  }
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
   text_keys_ = text_keys_of(train_);
@@ -158,6 +161,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (valid_) check_metric(*valid_, config(), labels_, settings.metric);
   check<DataError>(labels_.size() != 1, train_.file, ": all examples have the label '",
                    labels_.size() == 1 ? labels_.name(0) : "", "'; at least two labels are needed");
+  if (options.halvings > 0) return;
   for (const std::string& slip : slips()) arguments.warn(slip);
 }
 

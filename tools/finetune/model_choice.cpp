@@ -13,6 +13,7 @@
 #include "libcore/metrics/calibration.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/refuse_options.hpp"
+#include "tools/cli/run.hpp"
 #include "tools/cli/signals.hpp"
 #include "tools/cli/text_table.hpp"
 #include "tools/finetune/cross_validation.hpp"
@@ -32,6 +33,11 @@ using Probabilities = std::vector<std::vector<double>>;
 constexpr Index few_examples = 2000, usual_folds = 5;
 constexpr const char *held_out = "10%", *bag_ending = ".bag.h5", *network_ending = ".network.h5";
 constexpr int time_is_over = 75;
+
+// The learning curve takes at most this part of the time until then, or so many seconds if that is more, and its
+// smallest models learn from so many examples of a class on average.
+constexpr double curve_part = 0.2, curve_seconds = 5;
+constexpr Index curve_halvings = 4, least_of_class = 4;
 
 // Bags that are compared with each other: single words suit some sentences better than pairs of them. With a third of
 // the usual rate fewer than 100 examples of a class give a better model, and all of a data set as good a one (SST-2 and
@@ -104,7 +110,9 @@ class ModelChoice {
     const Candidate& chosen = *candidates_[chosen_];
     if (const int status = write(chosen, bag, network); status != 0) return status;
     report();
-    if (!choice.report.empty()) write_page(choice.report);
+    if (choice.report.empty()) return 0;
+    if (&chosen == &bag) draw_curve(bag);
+    write_decision_page(choice.report, page_);
     return 0;
   }
 
@@ -359,32 +367,69 @@ class ModelChoice {
     return 0;
   }
 
-  // The words with the largest weights of each class.
+  // The words with the largest positive weights of each class.
   void add_words(const std::string& path) {
     constexpr std::size_t most = 15;
     const formats::LoadedTask bag = formats::load_task(path);
     const Tensor& words = bag.model->vectors().token_embeddings();
     const Tensor& head = bag.model->parameters().find("task/weight")->value();
     const Index classes = head.shape()[0], width = head.shape()[1];
-    std::vector<std::vector<WordWeight>> all(static_cast<std::size_t>(classes));
-    for (TokenId id = 0; id < bag.tokenizer->vocab_size(); ++id) {
-      if (bag.tokenizer->is_special(id)) continue;
-      std::vector<double> logits(static_cast<std::size_t>(classes), 0);
-      double mean = 0;
-      for (Index c = 0; c < classes; ++c) {
-        double& logit = logits[static_cast<std::size_t>(c)];
-        for (Index d = 0; d < width; ++d) logit += words[id * width + d] * head[c * width + d];
-        mean += logit / static_cast<double>(classes);
+    std::vector<double> mean(static_cast<std::size_t>(width), 0);
+    for (Index i = 0; i < head.size(); ++i)
+      mean[static_cast<std::size_t>(i % width)] += head[i] / static_cast<double>(classes);
+    for (const Index label : shown_labels(page_)) {
+      std::vector<WordWeight> weights;
+      for (TokenId id = 0; id < bag.tokenizer->vocab_size(); ++id) {
+        if (bag.tokenizer->is_special(id)) continue;
+        double weight = 0;
+        for (Index d = 0; d < width; ++d)
+          weight += words[id * width + d] * (head[label * width + d] - mean[static_cast<std::size_t>(d)]);
+        if (weight > 0) weights.emplace_back(bag.tokenizer->piece(id), weight);
       }
-      for (std::size_t c = 0; c < logits.size(); ++c) all[c].emplace_back(bag.tokenizer->piece(id), logits[c] - mean);
-    }
-    for (std::vector<WordWeight>& of_class : all) {
-      const std::size_t count = std::min(most, of_class.size());
-      std::partial_sort(of_class.begin(), of_class.begin() + static_cast<std::ptrdiff_t>(count), of_class.end(),
+      const std::size_t count = std::min(most, weights.size());
+      std::partial_sort(weights.begin(), weights.begin() + static_cast<std::ptrdiff_t>(count), weights.end(),
                         [](const WordWeight& a, const WordWeight& b) { return a.second > b.second; });
-      of_class.resize(count);
+      weights.resize(count);
+      page_.words.emplace_back(label, std::move(weights));
     }
-    page_.words = std::move(all);
+  }
+
+  // Bags like this one that learn from a sixteenth, an eighth, ... of the examples, as far as there is time.
+  void draw_curve(const Candidate& bag) {
+    const Index others = static_cast<Index>(page_.data.texts.size());
+    const bool is_divided = folds_ == 0 && validation(options_.valid).holds_out();
+    const Index all = folds_ > 0 ? examples_ - examples_ / folds_ : examples_ - (is_divided ? others : 0);
+    const double until = cli::seconds_since_start(), most = std::max(curve_seconds, curve_part * until);
+    const double limit = options_.control.max_time.seconds, one = bag.seconds / static_cast<double>(std::size(bags));
+    double planned = 0;
+    for (Index halvings = curve_halvings; halvings > 0; --halvings) {
+      const Index examples = all >> halvings;
+      if (examples < least_of_class * page_.labels.size()) continue;
+      planned += one * static_cast<double>(examples) / static_cast<double>(all);
+      if (planned > most || (limit > 0 && until + planned > limit)) break;
+      Candidate smaller = candidate(bag.name, bag.options, bag_rate);
+      smaller.options.halvings = halvings;
+      smaller.options.control.max_time = {};
+      OutOfFold found;
+      const bool is_done = folds_ > 0
+                               ? answer_out_of_fold(smaller.options, smaller.defaults, bag.name, arguments_, found)
+                               : answer_validation(smaller.options, smaller.defaults, bag.name, arguments_, found);
+      if (!is_done) return;
+      smaller.answers = std::move(found.answers.classes);
+      add_point(examples, smaller);
+    }
+    if (!page_.curve.empty()) add_point(all, bag);
+  }
+
+  void add_point(Index examples, const Candidate& of) {
+    const Judgement judgement = judge(page_.data, task_, page_.labels, guesses_for(of),
+                                      {.metric = options_.tuning.metric,
+                                       .intervals = true,
+                                       .seed = static_cast<std::uint64_t>(arguments_.common().seed)});
+    page_.curve.push_back({.examples = examples,
+                           .metric = judgement.metrics.front().value,
+                           .low = judgement.json["interval"]["low"],
+                           .high = judgement.json["interval"]["high"]});
   }
 
   // Whether the choice is better than the most frequent class.
@@ -417,8 +462,6 @@ class ModelChoice {
     for (const std::string& line : page_.comparisons) arguments_.say(line);
     arguments_.say(concatenate(page_.output, ": ", page_.sentence));
   }
-
-  void write_page(const std::string& path) const { write_decision_page(path, page_); }
 
   FinetuneOptions options_;
   const parallel::Group& group_;

@@ -21,8 +21,10 @@ struct FinetuneOptions : RunOptions {
   cli::KindChoice<models::CommonConfig> arch;
   TuningSpec tuning;
   // Of a model that is one of several to choose from, which no option says: no notes about baselines, and the
-  // temperature of its probabilities, 0 for one that validation data decide.
+  // temperature of its probabilities, 0 for one that validation data decide. It learns from all examples, or from half
+  // of them, halved so often.
   bool is_candidate = false;
+  Index halvings = 0;
   double temperature = 0;
 
   // Whether the model is a new one, not that of `from`.
