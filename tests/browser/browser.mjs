@@ -69,19 +69,17 @@ export function dataOf(file) {
   return JSON.parse(html.slice(begin, html.indexOf('</script>', begin)));
 }
 
-// What axe-core finds serious or critical.
+// What axe-core finds.
 export async function obstacles(page) {
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(
-      ({ id, help, nodes }) =>
-        `${id}: ${help}: ${nodes
-          .slice(0, 3)
-          .map(({ target }) => target)
-          .join(' ')}`,
-    );
+  return violations.map(
+    ({ id, impact, help, nodes }) =>
+      `${id} (${impact}): ${help}: ${nodes
+        .slice(0, 3)
+        .map(({ target }) => target)
+        .join(' ')}`,
+  );
 }
 
 // What the page shows, without marks of direction.

@@ -50,6 +50,8 @@ inspect tokens bpe.h5 "$sentence" -o tokens.html
 inspect surprise decoder.h5 "$sentence" -o surprise.html
 tail -n 2 pairs.tsv | inspect surprise translator.h5 -o pairs.html
 node "$here/tokens_test.mjs" "$@" tokens.html surprise.html pairs.html
+tail -n 2 pairs.tsv | inspect align translator.h5 -o align.html
+node "$here/align_test.mjs" "$@" align.html
 
 {
   echo label,text

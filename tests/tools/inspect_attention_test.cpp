@@ -617,7 +617,7 @@ TEST_CASE("attention: shades that are wider than the terminal give way to the st
     CHECK(lines.end() - says == 1 + 1 + 2 + 10);
   };
   check_narrow("inspect attention model.h5 " + words + " --layer 1 --head 1", ".png, .tsv or, without --head, .html");
-  check_narrow("inspect align pair.h5 " + words + " 'the cat'", ".png or .tsv");
+  check_narrow("inspect align pair.h5 " + words + " 'the cat'", ".html, .png or .tsv");
 }
 
 }  // namespace inspect_attention_tests

@@ -414,6 +414,27 @@ TEST_CASE("translate: inspect align has a row for each target token, which sums 
                   "--layer 2: the model has layers 1 to 1, or from the last one -1 to -1", 2});
 }
 
+TEST_CASE("translate: inspect align shows each line of a file, with its own target, that of the other file, or none") {
+  const Reverser corpus;
+  const auto pairs_of = [&](const std::string& words) {
+    return parse_json(corpus.must("inspect align model.h5 " + words + " --json").out)["pairs"];
+  };
+  write_file(corpus.path("lines.src"), "a b\n\nc d\n");
+  write_file(corpus.path("lines.tgt"), "b a\nd c\n");
+  write_file(corpus.path("both.tsv"), "a b\tb a\nc d\n");
+  const json pairs = pairs_of("lines.src lines.tgt");
+  REQUIRE(pairs.size() == 2);
+  CHECK(pairs[0] == parse_json(corpus.must("inspect align model.h5 'a b' 'b a' --json").out));
+  CHECK(pairs_of("both.tsv")[0] == pairs[0]);
+  CHECK(pairs_of("both.tsv")[1] == pairs_of("lines.src")[1]);
+  corpus.must(
+      "inspect align model.h5 both.tsv -o both.html && inspect align model.h5 lines.src lines.tgt -o table.tsv");
+  CHECK(contains(read_file(corpus.path("both.html")), "\"end\""));
+  CHECK(lines_of(read_file(corpus.path("table.tsv"))).size() == 4 + 1 + 4);
+  corpus.refused({"inspect align model.h5 lines.src 'b a'", "SOURCE has 2 sentences, and TARGET has 1", 1});
+  corpus.refused({"inspect align model.h5 lines.src -o map.svg", "such a file shows one pair of sentences", 2});
+}
+
 TEST_CASE("translate: recurrent models learn to reverse, and resume to the same bits") {
   const ReversedCorpus corpus;
   const std::string pretrain = "pretrain -q --train pairs.h5 --width 32 --batch-size 32 --learning-rate 1e-2 ";

@@ -5,6 +5,7 @@
 
 namespace heddle {
 
+PageParts align_parts();
 PageParts attention_parts();
 PageParts explain_parts();
 PageParts graph_parts();

@@ -1,6 +1,7 @@
 // inspect align: the source tokens that a sequence-to-sequence model attends to while it predicts the target.
 #include <cmath>
 #include <iostream>
+#include <span>
 
 #include "formats/heddle/attention_file.hpp"
 #include "formats/heddle/task_file.hpp"
@@ -8,12 +9,16 @@
 #include "libcore/base/strings.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/cli/streams.hpp"
+#include "tools/cli/version.hpp"
+#include "tools/drawing/pages/page.hpp"
 #include "tools/inspect/answer.hpp"
 #include "tools/inspect/json_answer.hpp"
 #include "tools/inspect/model_fields.hpp"
+#include "tools/inspect/page_parts.hpp"
 #include "tools/inspect/texts/attention_export.hpp"
 #include "tools/inspect/texts/attention_report.hpp"
 #include "tools/inspect/texts/attention_text.hpp"
+#include "tools/inspect/texts/cut_text.hpp"
 #include "tools/inspect/texts/given_texts.hpp"
 #include "tools/inspect/texts/matrix_picture.hpp"
 #include "tools/inspect/verbs.hpp"
@@ -22,6 +27,8 @@
 namespace heddle {
 
 namespace {
+
+using formats::Json;
 
 struct AlignOptions : Answer {
   std::vector<Index> layer{-1};
@@ -38,7 +45,8 @@ struct AlignOptions : Answer {
                 .essential(),
             self.head);
     visitor(base_field(), self.base);
-    Answer::visit(self, visitor, "a picture .svg, .png or .pdf, a table .tsv, or .h5 with every layer and head");
+    Answer::visit(self, visitor,
+                  "a page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5 with every layer and head");
   }
 };
 
@@ -48,6 +56,32 @@ struct Alignment {
   AttentionGroup group;  // of all layers
   std::string problem;   // not_finite()
 };
+
+// A pair of sentences; without a target the model's own translation.
+struct SentencePair {
+  InputText source;
+  std::optional<InputText> target;
+};
+
+std::vector<SentencePair> read_pairs(const cli::Arguments& arguments) {
+  const std::vector<std::vector<InputText>> texts = read_each(arguments, {"SOURCE", "TARGET"}, TextOf::line);
+  std::vector<SentencePair> pairs;
+  for (const InputText& source : texts.front()) pairs.push_back({source, std::nullopt});
+  if (texts.size() > 1) {
+    check<DataError>(texts.back().size() == pairs.size(), "SOURCE has ", counted(pairs.size(), "sentence", "sentences"),
+                     ", and TARGET has ", texts.back().size(), "; a line of one belongs to a line of the other");
+    for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i].target = texts.back()[i];
+    return pairs;
+  }
+  for (auto& [source, target] : pairs) {
+    const std::size_t tab = source.text.find('\t');
+    if (tab == source.text.npos) continue;
+    target = source;
+    target->text.erase(0, tab + 1);
+    source.text.erase(tab);
+  }
+  return pairs;
+}
 
 Alignment align(const formats::LoadedModel& loaded, const std::string& path, const InputText& source_text,
                 const std::optional<InputText>& target_text) {
@@ -95,17 +129,80 @@ void write_number(std::ostream& out, Real weight) {
   }
 }
 
-void write_table(const Alignment& alignment, const Tensor& weights, const std::string& path) {
+struct WeightedPair {
+  Alignment alignment;
+  Tensor weights;
+};
+
+void write_rows(std::ostream& out, const WeightedPair& pair) {
+  for (const std::string& piece : pair.alignment.source.pieces) out << '\t' << printable(piece);
+  out << '\n';
+  const Real* weight = pair.weights.data();
+  for (const std::string& piece : pair.alignment.target.pieces) {
+    out << printable(piece);
+    for (Index j = 0; j < pair.alignment.source.tokens(); ++j) write_number(out << '\t', *weight++);
+    out << '\n';
+  }
+}
+
+void write_table(const std::vector<WeightedPair>& pairs, const std::string& path) {
   cli::Output output(path);
-  for (const std::string& piece : alignment.source.pieces) output.stream() << '\t' << printable(piece);
-  output.stream() << '\n';
-  const Real* weight = weights.data();
-  for (const std::string& piece : alignment.target.pieces) {
-    output.stream() << printable(piece);
-    for (Index j = 0; j < alignment.source.tokens(); ++j) write_number(output.stream() << '\t', *weight++);
-    output.stream() << '\n';
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (i > 0) output.stream() << '\n';
+    write_rows(output.stream(), pairs[i]);
   }
   output.close();
+}
+
+// For align.js: weights in thousandths, row by row; null where they are not finite.
+Json page_pair(const WeightedPair& pair) {
+  Json weights = Json::array();
+  for (const Real weight : std::span(pair.weights.data(), static_cast<std::size_t>(pair.weights.size()))) {
+    weights.push_back(std::isfinite(weight) ? Json(std::lround(1000 * weight)) : Json());
+  }
+  return {{"source", pair.alignment.source.labels}, {"target", pair.alignment.target.labels}, {"weights", weights}};
+}
+
+std::string what_is_shown(const AlignOptions& options, Index layers) {
+  std::string heads = options.head == 0 ? "mean of the heads" : concatenate("head ", options.head);
+  std::vector<std::string> numbers;
+  for (const Index layer : analysis::chosen_layers(options.layer, 1, layers)) numbers.push_back(std::to_string(layer));
+  return concatenate(heads, " of layer", numbers.size() == 1 ? " " : "s ", join(numbers));
+}
+
+void write_align_page(const std::vector<WeightedPair>& pairs, const AlignOptions& options, const std::string& model) {
+  std::size_t numbers = 0;
+  Json list = Json::array();
+  for (const WeightedPair& pair : pairs) {
+    numbers += static_cast<std::size_t>(pair.weights.size());
+    list.push_back(page_pair(pair));
+  }
+  check_fits_page(numbers, options.output);
+  const auto layers = static_cast<Index>(pairs.front().alignment.group.layers.size());
+  write_page(options.output, "Alignment by " + printable(model), align_parts(),
+             {{"generator", "heddle " + cli::version()},
+              {"name", printable(model)},
+              {"shown", what_is_shown(options, layers)},
+              {"pairs", list}});
+}
+
+Json json_of_pair(const WeightedPair& pair) {
+  return {{"source", pair.alignment.source.pieces},
+          {"target", pair.alignment.target.pieces},
+          {"weights", rows_of(pair.weights)}};
+}
+
+void print(const std::vector<WeightedPair>& pairs, const AlignOptions& options) {
+  if (options.json) {
+    std::cout << dump(pairs.size() == 1 ? json_of_pair(pairs.front())
+                                        : Json{{"pairs", json_list(pairs, false, json_of_pair)}});
+    return;
+  }
+  for (const WeightedPair& pair : pairs) {
+    if (&pair != &pairs.front()) std::cout << '\n';
+    write_shades(std::cout, pair.weights, pair.alignment.target.labels, pair.alignment.source.labels,
+                 {.files = ".html, .png or .tsv"});
+  }
 }
 
 // Source tokens above the columns, target tokens beside the rows (Bahdanau et al. 2015).
@@ -129,7 +226,7 @@ void write_hdf5(const Alignment& alignment, const cli::Arguments& arguments, con
 }
 
 void check_usage(const cli::Arguments& arguments, const AlignOptions& options) {
-  options.check("alignments", {".svg", ".png", ".pdf", ".tsv", ".h5"});
+  options.check("alignments", {".html", ".svg", ".png", ".pdf", ".tsv", ".h5"});
   cli::protect_inputs({options.base}, {options.output}, arguments);
 }
 
@@ -137,26 +234,34 @@ void check_usage(const cli::Arguments& arguments, const AlignOptions& options) {
 int align(const cli::Arguments& arguments, const AlignOptions& options) {
   check_usage(arguments, options);
   const std::string &path = options.output, model = arguments.operand("MODEL");
-  const std::vector<InputText> texts = read_each_text(arguments, {"SOURCE", "TARGET"});
+  const std::vector<SentencePair> sentences = read_pairs(arguments);
+  const bool holds_one = Picture::is_name(path) || path.ends_with(".h5");
+  check<UsageError>(!holds_one || sentences.size() == 1, path,
+                    ": such a file shows one pair of sentences, and there are ", sentences.size(),
+                    "; .html and .tsv files show all");
   const formats::LoadedModel loaded = formats::load_body(model, options.base);
-  const Alignment alignment =
-      align(loaded, model, texts.front(), texts.size() < 2 ? std::nullopt : std::optional(texts.back()));
-  const Tensor weights = chosen(alignment, options);
-  if (options.json) {
-    std::cout << dump(
-        {{"source", alignment.source.pieces}, {"target", alignment.target.pieces}, {"weights", rows_of(weights)}});
-  } else if (path.empty()) {
-    write_shades(std::cout, weights, alignment.target.labels, alignment.source.labels, {.files = ".png or .tsv"});
-  } else if (path.ends_with(".h5")) {
-    write_hdf5(alignment, arguments, path);
-  } else if (path.ends_with(".tsv")) {
-    write_table(alignment, weights, path);
-  } else {
-    draw(alignment, weights, path);
+  std::vector<WeightedPair> pairs;
+  std::string problem;
+  for (const auto& [source, target] : sentences) {
+    Alignment alignment = align(loaded, model, source, target);
+    Tensor weights = chosen(alignment, options);
+    if (problem.empty()) problem = alignment.problem;
+    pairs.push_back({std::move(alignment), std::move(weights)});
   }
-  if (alignment.problem.empty()) return 0;
-  arguments.warn(alignment.problem);
-  return NumericError(alignment.problem).exit_status();
+  if (path.empty()) {
+    print(pairs, options);
+  } else if (path.ends_with(".h5")) {
+    write_hdf5(pairs.front().alignment, arguments, path);
+  } else if (path.ends_with(".tsv")) {
+    write_table(pairs, path);
+  } else if (is_page_name(path)) {
+    write_align_page(pairs, options, model);
+  } else {
+    draw(pairs.front().alignment, pairs.front().weights, path);
+  }
+  if (problem.empty()) return 0;
+  arguments.warn(problem);
+  return NumericError(problem).exit_status();
 }
 
 }  // namespace
@@ -165,10 +270,15 @@ cli::Verb verbs::align() {
   return cli::make_verb<AlignOptions>(
       {.summary = "Shows the source tokens that a sequence-to-sequence model attends to while it predicts the target.",
        .synopsis = {"MODEL [SOURCE|FILE [TARGET]] [--layer N,...] [--head N] [-o FILE] [--json]"},
-       .operands = {{"MODEL", "a sequence-to-sequence model; or an adapter", 1, 1},
-                    {"SOURCE", "the source text, or a file with it, or - for standard input, as without it", 0, 1},
-                    {"TARGET", "the target text, or a file with it; none is the model's own, by greedy decoding", 0, 1,
-                     true}}},
+       .operands =
+           {{"MODEL", "a sequence-to-sequence model; or an adapter", 1, 1},
+            {"SOURCE",
+             "the source sentence, or a file with one in each line, or - for standard input, as without it; a "
+             "target may follow it after a tab",
+             0, 1},
+            {"TARGET",
+             "the target sentence, or a file with one in each line; none is the model's own, by greedy decoding", 0, 1,
+             true}}},
       static_cast<int (*)(const cli::Arguments&, const AlignOptions&)>(heddle::align));
 }
 

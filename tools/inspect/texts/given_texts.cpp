@@ -79,20 +79,27 @@ std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_v
 
 std::vector<InputText> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands) {
   std::vector<InputText> texts;
+  for (std::vector<InputText>& each : read_each(arguments, operands, TextOf::file)) texts.push_back(std::move(each[0]));
+  return texts;
+}
+
+std::vector<std::vector<InputText>> read_each(const cli::Arguments& arguments, const std::vector<std::string>& operands,
+                                              TextOf documents) {
+  std::vector<std::vector<InputText>> texts;
   bool uses_input = false;
   for (const std::string& operand : operands) {
     const std::vector<std::string> words =
         texts.empty() ? arguments.input_or_usage(operand) : arguments.operands(operand);
     if (words.empty()) break;
     if (words.front().empty()) {
-      texts.push_back({"", operand, 0});
+      texts.push_back({{"", operand, 0}});
       continue;
     }
     const bool is_input = words.front() == "-";
     check<UsageError>(!(is_input && uses_input), operand, ": standard input gives one text; name a file for the other");
     uses_input = uses_input || is_input;
-    texts.push_back(texts_of(words.front(), TextOf::file, arguments, "standard input").front());
-    if (texts.back().line == 0) texts.back().file = operand;
+    texts.push_back(texts_of(words.front(), documents, arguments, "standard input"));
+    if (texts.back().front().line == 0) texts.back().front().file = operand;
   }
   return texts;
 }
