@@ -1,6 +1,7 @@
 // Attention variants: y_i = sum over allowed j of w_ij v_j. A variant defines the weights w; it need not form them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -109,6 +110,10 @@ struct PairWeights {
   // [batch, heads, query_time, width] and [rows, kv_heads, key_time, width], where AttentionCall::key_rows picks rows.
   Tensor query{}, key{};
   Real scale = 1;
+  // Where the heads have projections and nothing else decides what values add: computes [batch, heads, key_time], the
+  // length of what each key would add to the result of attention with weight 1. Source: Kobayashi et al. 2020,
+  // "Attention is not only a weight", equation 4.
+  std::function<Tensor()> value_lengths{};
 };
 
 class Attention {

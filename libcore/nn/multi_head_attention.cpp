@@ -2,6 +2,7 @@
 #include "libcore/nn/parts.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "libcore/base/kind.hpp"
 #include "libcore/ops/add_scaled.hpp"
@@ -9,6 +10,7 @@
 #include "libcore/ops/concatenate.hpp"
 #include "libcore/ops/gather.hpp"
 #include "libcore/ops/rank_sums.hpp"
+#include "libcore/tensor/threads.hpp"
 
 namespace heddle::nn {
 
@@ -145,6 +147,48 @@ AttentionCall MultiHeadAttention::call(const Heads& heads, const Mask& mask, con
   return call;
 }
 
+PairWeights MultiHeadAttention::pair_weights(const AttentionCall& call) const {
+  PairWeights pairs = attention_->weights(call);
+  const bool values_alone =
+      output_ && !gate_ && ranks_ == nullptr && call.offsets.value.empty() && call.key_rows.empty();
+  if (values_alone) pairs.value_lengths = [this, values = call.value.value()] { return value_lengths(values); };
+  return pairs;
+}
+
+// |v W|^2 = v W W' v', where W are the rows of the output matrix that are the head's.
+Tensor MultiHeadAttention::value_lengths(const Tensor& values) const {
+  const Index heads = shape_.heads, width = shape_.value_width, rows = heads * width;
+  Tensor units({1, rows + 1, rows}, Real(0));  // the last one gives the bias
+  for (Index i = 0; i < rows; ++i) units[i * rows + i] = 1;
+  const Tensor added = (*output_)(Variable(units)).value().as(DType::real);
+  const Index out = added.shape()[2], batch = values.shape()[0], keys = values.shape()[2];
+  const Tensor all = values.as(DType::real).copy();
+  Tensor lengths({batch, heads, keys});
+  parallel_for(heads, [&](Index head) {
+    const auto adds = [&](Index a, Index k) {
+      return static_cast<double>(added[(head * width + a) * out + k]) - static_cast<double>(added[rows * out + k]);
+    };
+    std::vector<double> products(static_cast<std::size_t>(width * width));
+    for (Index a = 0; a < width; ++a) {
+      for (Index b = 0; b < width; ++b) {
+        for (Index k = 0; k < out; ++k) products[static_cast<std::size_t>(a * width + b)] += adds(a, k) * adds(b, k);
+      }
+    }
+    const Index shared = head / (heads / shape_.kv_heads);
+    for (Index row = 0; row < batch * keys; ++row) {
+      const Real* const v = all.data() + ((row / keys * shape_.kv_heads + shared) * keys + row % keys) * width;
+      double square = 0;
+      for (Index a = 0; a < width; ++a) {
+        for (Index b = 0; b < width; ++b)
+          square +=
+              static_cast<double>(v[a]) * static_cast<double>(v[b]) * products[static_cast<std::size_t>(a * width + b)];
+      }
+      lengths[(row / keys * heads + head) * keys + row % keys] = static_cast<Real>(std::sqrt(std::max(0.0, square)));
+    }
+  });
+  return lengths;
+}
+
 Variable MultiHeadAttention::mix(const AttentionCall& call) const {
   const Part part(parts::mixing);
   return attention_->mix(call);
@@ -225,7 +269,7 @@ Variable SelfAttention::operator()(const Variable& x, const Mask& mask, const Va
 }
 
 PairWeights SelfAttention::weights(const Variable& x, const Mask& mask, const Surroundings& around) const {
-  return variant().weights(seen_call(x, mask, {}, {}, around));
+  return pair_weights(seen_call(x, mask, {}, {}, around));
 }
 
 std::unique_ptr<AttentionState> SelfAttention::start(Index batch, Index capacity, DType cache) const {
@@ -278,11 +322,11 @@ Variable CrossAttention::operator()(const Variable& x, const Memory& memory, con
 }
 
 PairWeights CrossAttention::weights(const Variable& x, const Memory& memory) const {
-  return variant().weights({.query = normed({inputs().query(x, {}), {}, {}}).query,
-                            .key = memory.key,
-                            .value = memory.value,
-                            .mask = memory.mask(),
-                            .key_rows = memory.rows});
+  return pair_weights({.query = normed({inputs().query(x, {}), {}, {}}).query,
+                       .key = memory.key,
+                       .value = memory.value,
+                       .mask = memory.mask(),
+                       .key_rows = memory.rows});
 }
 
 }  // namespace heddle::nn

@@ -71,6 +71,8 @@ class MultiHeadAttention {
   // key_time: no allowed key is farther from its query than key_time - 1.
   AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time,
                      const Pass& pass = {}) const;
+  // Those of the variant, with the lengths of values.
+  PairWeights pair_weights(const AttentionCall& call) const;
   // [batch, time, heads, value_width] -> [batch, time, width]
   Variable mix(const AttentionCall& call) const;
   // x [batch, time, width] is what asked.
@@ -84,6 +86,8 @@ class MultiHeadAttention {
   Heads with(Heads heads, const AddedValues& values) const;
 
  private:
+  Tensor value_lengths(const Tensor& values) const;
+
   HeadShape shape_;
   std::unique_ptr<const Attention> attention_;
   std::shared_ptr<const AttentionPositions> positions_;

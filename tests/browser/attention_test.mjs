@@ -70,10 +70,54 @@ for (const file of files) {
   else if (basename(file) === 'damaged.html') testDamaged(file);
   else if (basename(file) === 'broken.html') testBroken(file);
   else if (basename(file) === 'long.html') testLong(file);
+  else if (basename(file) === 'two.html') testTwo(file);
   else testPage(file);
 }
 
 // Even shades of weights that are 1/80 in the mean are those of 0.
+// Two texts, the second from token 4 on, with lengths of values.
+function testTwo(file) {
+  const { data, layers } = unpacked(file);
+  const lengths = new Uint8Array(inflateSync(Buffer.from(data.attention[0].layers[0].values, 'base64')));
+  const rows = (page) =>
+    page.$$eval('.links tbody tr', (all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+
+  on(file, 'links between the two texts are chosen by their way', { hash: 'hide=none' }, async (page) => {
+    const isOf = {
+      forward: (i, j) => i < 4 && j >= 4,
+      backward: (i, j) => i >= 4 && j < 4,
+      within: (i, j) => i < 4 === j < 4,
+    };
+    for (const [way, fits] of Object.entries(isOf)) {
+      await page.select('.hides select', way);
+      await settled(page);
+      assert.equal((await hash(page)).way, way);
+      const links = await rows(page);
+      assert.ok(links.length);
+      for (const [, from, to] of links) assert.ok(fits(parseInt(from) - 1, parseInt(to) - 1), `${from} to ${to}`);
+    }
+  });
+
+  on(file, 'weights are multiplied by the lengths of values', { hash: 'heads=1&hide=none&query=2' }, async (page) => {
+    await page.click('.toolbar label:has(input[value=values])');
+    await settled(page);
+    assert.equal((await hash(page)).by, 'values');
+    const products = Array.from({ length: 7 }, (_, j) => layers[0].at(0, 1, j) * lengths[j]);
+    const sum = products.reduce((all, each) => all + each, 0);
+    const expected = products
+      .map((product) => Math.round((255 * product) / sum))
+      .filter((byte) => byte > 0)
+      .sort((a, b) => b - a);
+    assert.deepEqual(
+      (await rows(page)).map(([, , , weight]) => weight),
+      expected.map(weightText),
+    );
+    assert.deepEqual(await obstacles(page), []);
+    await press(page, '4');
+    assert.equal(await page.$eval('.toolbar label:has(input[value=values])', (each) => each.offsetHeight), 0);
+  });
+}
+
 function testLong(file) {
   on(file, 'grid: shades of small weights', { hash: 'view=grid' }, async (page) => {
     const chosen = () => page.$eval('input[value=root]', (each) => each.checked);

@@ -116,6 +116,12 @@ if (large) {
     softmax: true,
   };
   write('broken.html', { texts: [text(['a', 'b', 'c', 'd'])], attention: [broken] });
+  // Two texts, and keys whose values differ in length.
+  const two = group(1, 2, 7, false);
+  two.layers[0].values = packed(Uint8Array.from({ length: 14 }, (_, i) => (i % 7 === 3 ? 0 : 255 - 30 * (i % 7))));
+  const pair = text(['[CLS]', 'one', 'two', '[SEP]', 'three', 'four', '[SEP]']);
+  pair.tokens.forEach((token, i) => (token.kind = [1, 0, 0, 2, 0, 0, 2][i]));
+  write('two.html', { texts: [pair], attention: [two] });
   const words = Array.from({ length: 80 }, (_, i) => `token${i}`);
   write('long.html', { texts: [text(words)], attention: [group(1, 2, words.length, true)] });
   write('strange.html', { texts: [text(strange)], attention: [group(2, 3, strange.length, false, 0)] });

@@ -44,7 +44,7 @@ if [[ ${1:-} == --measure ]]; then
 fi
 inspect attention translator.h5 'a b c d' 'd c b a' -o translator.html
 node "$here/made_pages.mjs" decoder.html .
-node "$here/attention_test.mjs" "$@" decoder.html translator.html strange.html damaged.html broken.html long.html
+node "$here/attention_test.mjs" "$@" decoder.html translator.html strange.html damaged.html broken.html long.html two.html
 
 inspect tokens bpe.h5 "$sentence" -o tokens.html
 inspect surprise decoder.h5 "$sentence" -o surprise.html

@@ -196,6 +196,28 @@ TEST_CASE("self-attention: weights are those of the equations") {
   });
 }
 
+TEST_CASE("self-attention: the length of a value is that of what its head adds with weight 1") {
+  for (const Index kv_heads : {1, 2}) {
+    for (Index head = 0; head < 2; ++head) {
+      const Layer layer({"dot", "none", false, false, kv_heads});
+      const Tensor weight = layer.parameters.find("a/output/weight")->value();
+      const Tensor bias = layer.parameters.find("a/output/bias")->value();
+      for (Index i = 0; i < weight.size(); ++i) {
+        if (i % width / 4 != head) weight[i] = 0;
+      }
+      const Variable x(normal_tensor({batch, 1, width}, 1));  // of one token, whose weight is 1
+      const Tensor lengths = layer.attention.weights(x, {}).value_lengths(), result = layer.attention(x, {}).value();
+      REQUIRE(lengths.shape() == Shape{batch, 2, 1});
+      for (Index row = 0; row < batch; ++row) {
+        double square = 0;
+        for (Index k = 0; k < width; ++k) square += std::pow(result[row * width + k] - bias[k], 2);
+        CHECK(lengths[row * 2 + head] == doctest::Approx(std::sqrt(square)));
+        CHECK(lengths[row * 2 + 1 - head] == doctest::Approx(0));
+      }
+    }
+  }
+}
+
 TEST_CASE("self-attention: windows that continue earlier states equal the equations of the whole") {
   const Tensor x = normal_tensor({batch, time, width}, 1);
   for_each_layer([&](const Layer& layer) {

@@ -107,6 +107,20 @@ Json vectors_of(const PairWeights& pairs, bool causal) {
           {"softmax", are_softmax(pairs, causal)}};
 }
 
+// A byte for each head and key: 255 stands for the largest of the layer. Null where the page has nothing of it.
+Json value_lengths_of(const PairWeights& pairs) {
+  if (!pairs.value_lengths) return {};
+  const Tensor lengths = pairs.value_lengths();
+  double largest = 0;
+  for (Index i = 0; i < lengths.size(); ++i) largest = std::max(largest, static_cast<double>(lengths[i]));
+  if (!(largest > 0) || !are_all_finite(lengths.data(), lengths.size())) return {};
+  std::string bytes;
+  for (Index i = 0; i < lengths.size(); ++i) {
+    bytes += static_cast<char>(std::lround(255 * static_cast<double>(lengths[i]) / largest));
+  }
+  return packed(bytes);
+}
+
 double vector_bytes(const AttentionReport& report) {
   double bytes = 0;
   for (const AttentionGroup& group : report.groups) {
@@ -165,6 +179,7 @@ Json json_of(const AttentionGroup& group, bool with_vectors) {
                  {"heads", group.heads},
                  {"weights", packed(weight_bytes(map.pairs.weights))},
                  {"not_finite", all_finite ? Json() : Json(packed(not_finite_pairs(map.pairs.weights)))},
+                 {"values", value_lengths_of(map.pairs)},
                  {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}};
   });
   return {{"name", group.title()},  {"query", group.query},        {"key", group.key},

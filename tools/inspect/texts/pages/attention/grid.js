@@ -57,7 +57,7 @@ function gridView(group) {
           if (event.pointerType === 'mouse')
             tip(event.clientX, event.clientY, [
               `Layer ${layer.number}, head ${head + 1}`,
-              group.pooled.get(`${index}/${head}`)?.sentence ?? '',
+              pooledOf(index, head)?.sentence ?? '',
             ]);
         },
         onpointerleave: () => tip(0, 0, null),
@@ -103,6 +103,10 @@ function gridView(group) {
     cells[layer][head].frame.tabIndex = 0;
   }
 
+  function pooledOf(layer, head) {
+    return group.pooled.get(`${state.by}/${layer}/${head}`);
+  }
+
   // The weights of a head, at most MOST x MOST of them, and what the head does.
   function pool(weights, head) {
     const bytes = new Uint8Array(rows * columns);
@@ -127,7 +131,7 @@ function gridView(group) {
   }
 
   function paint(layer, head) {
-    const pooled = group.pooled.get(`${layer}/${head}`);
+    const pooled = pooledOf(layer, head);
     if (!pooled || !rows || !columns) return;
     const { canvas, caption, frame: cell } = cells[layer][head];
     const image = new ImageData(columns, rows);
@@ -153,11 +157,14 @@ function gridView(group) {
     drawing = true;
     const order = group.layers.map((_, i) => i).sort((a, b) => Math.abs(a - state.layer) - Math.abs(b - state.layer));
     for (const [done, layer] of order.entries()) {
-      if (!group.pooled.has(`${layer}/0`)) {
+      const { by } = state;
+      if (!pooledOf(layer, 0)) {
         await new Promise(idle);
         if (ended) return;
-        const weights = await group.weights(layer);
-        for (let head = 0; head < weights.heads; ++head) group.pooled.set(`${layer}/${head}`, pool(weights, head));
+        const weights = await group.weights(layer, by);
+        for (let head = 0; head < weights.heads; ++head) {
+          group.pooled.set(`${by}/${layer}/${head}`, pool(weights, head));
+        }
       }
       if (ended) return;
       cells[layer].forEach((_, head) => paint(layer, head));

@@ -19,6 +19,13 @@ function kindOf(token) {
   return /^[▁Ġ ]*[\p{P}\p{S}]+$/u.test(token.label) ? 'punctuation' : '';
 }
 
+// The last token of the first of two texts that a separator divides; null of one text.
+function splitOf(tokens) {
+  const end = tokens.findIndex((token) => kindOf(token) === 'separator');
+  const isPair = end >= 0 && tokens.slice(end + 1).some((token) => token.kind === 0);
+  return isPair ? end : null;
+}
+
 // A label that shows nothing, such as of spaces or marks of direction, by its code points.
 function codePoints(label) {
   return [...label].map((letter) => `U+${letter.codePointAt(0).toString(16).toUpperCase().padStart(4, '0')}`).join(' ');
@@ -60,6 +67,8 @@ class Group {
     this.queries = this.query.tokens.length;
     this.keys = this.key.tokens.length;
     this.packedRollout = raw.rollout ?? null;
+    this.hasValues = raw.layers.some((layer) => layer.values);
+    this.split = this.within && !this.causal ? splitOf(this.query.tokens) : null;
     this.pooled = new Map();
   }
 
@@ -75,7 +84,16 @@ class Group {
     return this.causal ? Math.min(query + 1, this.keys) : this.keys;
   }
 
-  async weights(index) {
+  // By 'values' each weight is multiplied by the length of what its key would add to the result, and rows sum to 1
+  // again (Kobayashi et al. 2020).
+  async weights(index, by = 'weights') {
+    const plain = await this.plainWeights(index);
+    const { values } = this.layers[index];
+    if (by !== 'values' || !values) return plain;
+    return plain.times(await unpackOnce(values, plain.heads * this.keys));
+  }
+
+  async plainWeights(index) {
     const layer = this.layers[index];
     const size = layer.heads * this.queries * this.keys;
     const [weights, broken] = await Promise.all([
@@ -115,6 +133,20 @@ class Group {
 class Weights {
   constructor(group, heads, bytes, broken) {
     Object.assign(this, { group, heads, bytes, broken });
+  }
+
+  // LENGTHS: [heads][key].
+  times(lengths) {
+    const { queries, keys } = this.group;
+    const bytes = new Uint8Array(this.bytes.length);
+    for (let row = 0; row < this.heads * queries; ++row) {
+      const of = lengths.subarray(Math.floor(row / queries) * keys);
+      let sum = 0;
+      for (let j = 0; j < keys; ++j) sum += this.bytes[row * keys + j] * of[j];
+      for (let j = 0; sum > 0 && j < keys; ++j)
+        bytes[row * keys + j] = Math.round((255 * this.bytes[row * keys + j] * of[j]) / sum);
+    }
+    return new Weights(this.group, this.heads, bytes, this.broken);
   }
 
   index(head, query, key) {

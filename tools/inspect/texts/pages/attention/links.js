@@ -90,14 +90,21 @@ function hideControl(group) {
           update({ hide: target.checked ? [...state.hide, name] : state.hide.filter((each) => each !== name) }),
       }),
     );
+  const way = el(
+    'select',
+    { class: 'small', onchange: () => update({ way: way.value }) },
+    Object.entries(wayNames).map(([value, name]) => el('option', { value }, [name])),
+  );
   const frame = el('fieldset', { class: 'hides' }, [
     el('legend', { class: 'name' }, ['Leave out']),
     ...inputs.map((input) => el('label', {}, [input, ' ', hideNames[input.value]])),
+    group.split === null ? null : field('Links', way),
   ]);
-  frame.hidden = inputs.length === 0;
+  frame.hidden = inputs.length === 0 && group.split === null;
   return {
     frame,
     show: () => {
+      way.value = state.way;
       for (const input of inputs) input.checked = state.hide.includes(input.value);
     },
   };

@@ -40,7 +40,9 @@ async function render() {
   main.setAttribute('aria-busy', 'true');
   controls.show();
   const group = currentGroup();
-  const weights = state.view === 'rollout' || state.view === 'grid' ? null : await group.weights(state.layer);
+  const isAlone = state.view === 'rollout' || state.view === 'grid';
+  const by = state.view === 'neurons' ? 'weights' : state.by; // it shows how weights are computed
+  const weights = isAlone ? null : await group.weights(state.layer, by);
   if (mine !== turn) return;
   if (mounted?.name !== state.view || mounted.group !== group) {
     mounted?.view.end();
@@ -121,6 +123,7 @@ function toolbar() {
   const layerText = el('output', { class: 'numbers layer-name' });
   const before = button('‹', () => stepLayer(-1), { 'aria-label': 'Previous layer' });
   const after = button('›', () => stepLayer(1), { 'aria-label': 'Next layer' });
+  const by = choice('What is shown', byNames, 'weights', (value) => update({ by: value }));
   const find = el('input', {
     type: 'search',
     placeholder: 'Search tokens',
@@ -147,6 +150,7 @@ function toolbar() {
     groups.length > 1 ? field('Attention', kinds) : null,
     view,
     el('div', { class: 'layer' }, [before, range, after, layerText]),
+    by,
     el('div', { class: 'search', role: 'search' }, [find, upwards, downwards, count]),
   ]);
   let searched = null;
@@ -156,6 +160,8 @@ function toolbar() {
     const layer = layers[state.layer];
     kinds.value = state.group;
     view.value = state.view;
+    by.value = state.by;
+    by.hidden = !currentGroup().hasValues || state.view === 'neurons' || state.view === 'rollout';
     range.max = layers.length - 1;
     range.value = state.layer;
     range.disabled = layers.length < 2;
@@ -198,7 +204,14 @@ function embedded() {
     ),
   );
   if (vectors) sentences.push(`Vectors of queries and keys, rounded to 8 bits (${byteSize(vectors)}).`);
-  return [...sentences, ...content.notes, 'Not in the page: values, other activations, the model.'];
+  const values = sum(groups.flatMap((group) => group.layers.map((layer) => layer.values?.length ?? 0)));
+  if (values) {
+    sentences.push(
+      'The length of what each key would add to the result of its head, rounded to 1/255 of the largest of a layer ' +
+        `(${byteSize(values)}): “× values” multiplies weights by it, and rows sum to 1 again.`,
+    );
+  }
+  return [...sentences, ...content.notes, 'Not in the page: other activations, the model.'];
 }
 
 // Without an address that says what to show, the page opens on the query that attends most to another word.

@@ -4,6 +4,13 @@ const groups = content.attention.map((raw) => new Group(raw));
 const views = { heads: 'Heads', grid: 'Grid', matrix: 'Matrix', neurons: 'Neurons', rollout: 'Rollout' };
 const everyHead = 'all';
 const hideNames = { self: 'itself', begin: '[CLS]', separator: '[SEP]', punctuation: 'punctuation' };
+const byNames = { weights: 'Weights', values: '× values' };
+const wayNames = {
+  all: 'all',
+  forward: 'first → second text',
+  backward: 'second → first text',
+  within: 'within a text',
+};
 const shadingNames = { even: 'Even shades', root: '√ shades' };
 
 let state = {};
@@ -27,6 +34,8 @@ function stateFrom(hash) {
     least: hash.least === undefined ? null : Number(hash.least),
     hide: hash.hide?.split(',') ?? Object.keys(hideNames),
     shading: hash.shading,
+    by: hash.by,
+    way: hash.way,
   });
 }
 
@@ -49,6 +58,8 @@ function hashOf(shown) {
     least: shown.least,
     hide: shown.hide.length === Object.keys(hideNames).length ? null : shown.hide.join(',') || 'none',
     shading: shown.shading === usualShading(shown.group) ? null : shown.shading,
+    by: shown.by === 'weights' ? null : shown.by,
+    way: shown.way === 'all' ? null : shown.way,
   };
 }
 
@@ -73,6 +84,8 @@ function settled(wanted) {
     least: Number.isFinite(wanted.least) ? Math.min(Math.max(wanted.least, 0), 50) : null,
     hide: Object.keys(hideNames).filter((name) => wanted.hide.includes(name)),
     shading: Object.hasOwn(shadingNames, wanted.shading) ? wanted.shading : usualShading(group),
+    by: groups[group].hasValues && Object.hasOwn(byNames, wanted.by) ? wanted.by : 'weights',
+    way: groups[group].split !== null && Object.hasOwn(wayNames, wanted.way) ? wanted.way : 'all',
   };
 }
 
@@ -81,15 +94,20 @@ function leastPercent() {
   return state.least ?? 25;
 }
 
-// Whether the links of a pair are left out: those of a token to itself, and of special tokens and punctuation.
+// Whether the links of a pair are left out: those of a token to itself, of special tokens and punctuation, and those
+// that go another way between two texts.
 function isHidden(group, query, key) {
+  const [fromFirst, toFirst] = [query <= group.split, key <= group.split];
+  if (state.way === 'forward' && !(fromFirst && !toFirst)) return true;
+  if (state.way === 'backward' && !(!fromFirst && toFirst)) return true;
+  if (state.way === 'within' && fromFirst !== toFirst) return true;
   if (state.hide.includes('self') && group.within && query === key) return true;
   return [group.query.tokens[query], group.key.tokens[key]].some((token) => state.hide.includes(kindOf(token)));
 }
 
 // The query whose weight to another word is greatest in the layer that is shown; null where there is none.
 async function strongestQuery(group) {
-  const weights = await group.weights(state.layer);
+  const weights = await group.weights(state.layer, state.by);
   const heads = Array.from({ length: weights.heads }, (_, i) => i);
   return weights.strongest(heads, 1, {}, (i, j) => isHidden(group, i, j))[0]?.query ?? null;
 }
