@@ -217,6 +217,21 @@ TEST_CASE("dry run: files that cannot be read are errors, without --train too, a
   corpus.refused(shape + "--vocab-size 299 --valid valid.h5", 1,
                  "valid.h5: a vocabulary of 300 is larger than --vocab-size 299");
   CHECK(contains(corpus.must(shape + vocab + "--valid valid.h5").out, "parameters "));
+  // The usual 2,000 steps have an evaluation after every 250.
+  CHECK(contains(corpus.must(shape + "--train train.h5 --valid valid.h5").out, "evaluations       8 of "));
+  CHECK_FALSE(contains(corpus.must(shape + "--train train.h5").out, "evaluations"));
+}
+
+TEST_CASE("dry run: a shape that is clearly worse than the usual one after the same arithmetic is told so") {
+  const SmallCorpus corpus;
+  const std::string run = "pretrain --dry-run --vocab-size 300 --sequence-length 100 --batch-size 100 ";
+  const std::string tiny = corpus.must(run + "--layers 1 --width 16 --heads 2 --steps 10000").err;
+  CHECK(contains(tiny, "tokens for each of the "));
+  CHECK(contains(tiny, "the model is small for so many"));
+  CHECK(contains(corpus.must(run + "--layers 12 --width 768 --heads 12 --steps 60").err, "is large for so many"));
+  for (const std::string other :
+       {"--steps 2000", "--layers 1 --width 16 --heads 2 --steps 40", "--arch rnn --steps 60"})
+    CHECK_FALSE(contains(corpus.must(run + other).err, "for so many"));
 }
 
 TEST_CASE("dry run: an encoder that would read too little to be of use is told the number of steps that do") {

@@ -475,6 +475,10 @@ TEST_CASE("running: a loss that is no lower than that of token frequencies is re
   CHECK(warned(900, "1e-9") == 500);
   CHECK(warned(6000, "1e-9") == 600);
   CHECK(warned(2000, "1e-2") == 0);
+  // It says when such a loss falls after all.
+  const std::string late = corpus.must(command + "--steps 6000 --warmup 6000 --learning-rate 1e-2").err;
+  CHECK(contains(late, "warning: after 600 steps the loss, "));
+  CHECK(contains(late, ", has left that of token frequencies, "));
 }
 
 TEST_CASE("running: a divergence names the operation, the step, the rate, the documents and the last checkpoint") {

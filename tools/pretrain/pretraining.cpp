@@ -1,10 +1,13 @@
 #include "tools/pretrain/pretraining.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "formats/heddle/load_model.hpp"
 #include "libcore/models/architecture.hpp"
 #include "libcore/models/roles.hpp"
+#include "tools/training/dry_run.hpp"
 
 namespace heddle {
 
@@ -50,7 +53,8 @@ RunSpec pretraining_defaults(const PretrainOptions& options, const cli::Argument
   return spec;
 }
 
-Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments) : options_(options) {
+Pretraining::Pretraining(const PretrainOptions& options, const cli::Arguments& arguments)
+    : options_(options), arguments_(arguments) {
   if (options.tasks.is_given()) {
     corpus_ = open_problems(options, arguments);
   } else if (options.train.empty()) {
@@ -97,6 +101,24 @@ void Pretraining::settle(RunSpec& spec) const {
         spec.optimizer->usual_rate(models::architecture(spec.model.arch()).learning_rate(spec.model));
   }
   check<UsageError>(training.steps > 0 || training.epochs > 0, "--steps auto needs --epochs");
+  limit_evaluations(spec, training);
+}
+
+// Of windows of texts, whose tokens are known before they are read: one is evaluated in a third of the time in which
+// one is trained on.
+void Pretraining::limit_evaluations(const RunSpec& spec, training::TrainingOptions& training) const {
+  constexpr double most = 0.05, of_training = 1.0 / 3;
+  constexpr Index least = 8192;
+  const bool is_default =
+      !arguments_.given("eval_every") && !arguments_.given("eval_tokens") && !options_.learning.budget.is_given();
+  const bool reads_windows = corpus_ && corpus_->kind() == training::DataKind::text && spec.model.reads_tokens();
+  if (!is_default || !reads_windows || training.steps == 0 || !options_.control.resume.empty()) return;
+  const auto tokens =
+      static_cast<double>(training.steps * training.samples_per_step() * spec.model.tokens().training_length());
+  const double evaluations =
+      std::max(1.0, static_cast<double>(training.steps) / static_cast<double>(training.eval_every));
+  const auto enough = static_cast<Index>(most / of_training * tokens / evaluations);
+  training.eval_tokens = std::min(training.eval_tokens, std::max(least, enough));
 }
 
 std::unique_ptr<training::Objective> Pretraining::make_objective(models::Model& model, const RunSpec& spec,
@@ -137,13 +159,47 @@ void Pretraining::save(const std::string& path, const SavedRun& run) const {
   writer.commit(run.provenance);
 }
 
+// By the law of the architecture's recipe, which was fitted to runs of half a million tokens or more.
+std::string Pretraining::note_of_shape(Index steps) const {
+  constexpr double shortest = 5e5, clearly = 0.97;
+  const models::ModelConfig& own = spec_->model;
+  const models::Architecture& arch = models::architecture(own.arch());
+  if (arch.recipe.shapes.empty() || !own.reads_tokens()) return "";
+  const Index length = own.tokens().training_length();
+  const auto tokens = static_cast<double>(steps * spec_->training.samples_per_step() * length);
+  if (tokens < shortest) return "";
+  models::ModelConfig usual = arch.defaults;
+  usual.tokens().fit_vocabularies({own.tokens().vocab_size, own.tokens().vocab_size});
+  const double unique = objective_ ? static_cast<double>(objective_->samples_per_epoch() * length) : tokens;
+  struct Outcome {
+    double parameters, tokens, loss;
+  };
+  const auto outcome = [&](const models::ModelConfig& config, double arithmetic) {
+    const std::unique_ptr<const models::Model> model = models::outline_of(config);
+    const double parameters = body_parameters(model->parameters());
+    const double read = arithmetic / model->as<models::TokenModel>()->training_flops_per_token(length, 1);
+    return Outcome{parameters, read, arch.recipe.law.loss({.parameters = parameters, .units = read, .unique = unique})};
+  };
+  const double arithmetic =
+      tokens * models::outline_of(own)->as<models::TokenModel>()->training_flops_per_token(length, 1);
+  const Outcome ours = outcome(own, arithmetic), theirs = outcome(usual, arithmetic);
+  if (theirs.tokens < shortest || theirs.loss > clearly * ours.loss) return "";
+  const char* const size = ours.parameters > theirs.parameters ? "large" : "small";
+  return fmt::format(
+      "{:.3g} tokens for each of the {} parameters of the layers: the model is {} for so many. The usual shape, of "
+      "{} parameters, reads {:.3g} million tokens with the same arithmetic, and is expected to have a loss {:.0f} % "
+      "lower",
+      tokens / ours.parameters, grouped(static_cast<Index>(ours.parameters)), size,
+      grouped(static_cast<Index>(theirs.parameters)), 1e-6 * theirs.tokens, 100 * (1 - theirs.loss / ours.loss));
+}
+
 // About how many tokens an encoder must read before it beats a bag of words.
 std::string Pretraining::first_note(Index steps) const {
   const models::ModelConfig& model = spec_->model;
-  if (!models::architecture(model.arch()).plays(models::MaskedPredictor::ability)) return "";
+  if (!models::architecture(model.arch()).plays(models::MaskedPredictor::ability)) return note_of_shape(steps);
   constexpr Index enough = 5000000;
   const Index per_step = spec_->training.samples_per_step() * model.tokens().training_length();
-  if (steps * per_step >= enough) return "";
+  if (steps * per_step >= enough) return note_of_shape(steps);
   return concatenate(grouped(steps * per_step),
                      " tokens are a small budget: encoders of 4 layers were no better than a bag of words (finetune "
                      "--arch bag) before they had read about ",

@@ -41,10 +41,15 @@ class Pretraining : public Trainee {
   std::unique_ptr<training::Objective> make_objective(models::Model& model, const RunSpec& spec,
                                                       const training::TrainingConfig& config) const;
   void add_placeholders(const RunSpec& spec);
+  // Default evaluations take at most a twentieth of the time of the steps.
+  void limit_evaluations(const RunSpec& spec, training::TrainingOptions& training) const;
+  // Of a shape that is expected to be worse than the usual one after the same arithmetic; or nothing.
+  std::string note_of_shape(Index steps) const;
   // Sets what the data decide of the model.
   void fit(models::ModelConfig& model) const;
 
   const PretrainOptions& options_;
+  const cli::Arguments& arguments_;
   std::unique_ptr<Corpus> corpus_;
   // Without a corpus.
   std::unique_ptr<data::TokenSource> tokens_;

@@ -364,6 +364,13 @@ std::string slurm_line(const Estimate& result, const DryRun& run, Index threads)
                      slurm_time(job_seconds(result, run.control)));
 }
 
+std::string evaluations_line(const Estimate& result) {
+  if (result.evaluations == 0 || result.seconds == 0) return "";
+  const double all = static_cast<double>(result.evaluations) * result.seconds_per_evaluation;
+  return fmt::format("evaluations       {} of {}: {:.1f} % of the time\n", grouped(result.evaluations),
+                     time_text(result.seconds_per_evaluation), 100 * all / result.seconds);
+}
+
 void print(const Estimate& result, const DryRun& run, const cli::Arguments& arguments) {
   const Index threads = arguments.common().threads;
   const char* const of_rank = run.ranks.is_given() ? " on each rank" : "";
@@ -376,7 +383,7 @@ void print(const Estimate& result, const DryRun& run, const cli::Arguments& argu
             << (result.measured ? "measured" : "estimated from the machine's rates")
             << (run.ranks.is_given() ? " on one rank" : "") << "; " << time_text(result.seconds) << " for "
             << grouped(result.steps) << " steps\n"
-            << "disk              " << memory_text(result.disk_bytes) << ", a checkpoint "
+            << evaluations_line(result) << "disk              " << memory_text(result.disk_bytes) << ", a checkpoint "
             << memory_text(result.checkpoint_bytes) << "\n";
   if (run.ranks.is_given()) print_scaling(result.scaling);
   std::cout << slurm_line(result, run, threads) << "\n";
@@ -386,7 +393,12 @@ void print(const Estimate& result, const DryRun& run, const cli::Arguments& argu
   }
 }
 
-// The number of parameters that layers compute with.
+}  // namespace
+
+std::unique_ptr<const parallel::Group> planned_ranks(Index ranks) {
+  return std::make_unique<const PlannedRank>(static_cast<int>(ranks));
+}
+
 double body_parameters(const Parameters& parameters) {
   namespace parts = nn::parts;
   double count = 0;
@@ -397,12 +409,6 @@ double body_parameters(const Parameters& parameters) {
     if (!is_beside) count += static_cast<double>(parameter.value().size());
   }
   return count;
-}
-
-}  // namespace
-
-std::unique_ptr<const parallel::Group> planned_ranks(Index ranks) {
-  return std::make_unique<const PlannedRank>(static_cast<int>(ranks));
 }
 
 StepSize step_size(DryRun run) {
@@ -451,7 +457,8 @@ Estimate estimate(DryRun run) {
   result.seconds =
       static_cast<double>(result.steps) * result.seconds_per_step + checkpoints(run, result) * result.seconds_to_save;
   if (run.evaluates) result.seconds_per_evaluation = run.evaluation.parts * evaluation;
-  result.seconds += times(result.steps, eval_every) * result.seconds_per_evaluation;
+  if (run.evaluates) result.evaluations = static_cast<Index>(times(result.steps, eval_every));
+  result.seconds += static_cast<double>(result.evaluations) * result.seconds_per_evaluation;
   return result;
 }
 

@@ -51,7 +51,7 @@ struct Estimate {
   double flops_per_step = 0;
   double seconds_per_step = 0, seconds_per_evaluation = 0;
   bool measured = false;
-  Index steps = 0;
+  Index steps = 0, evaluations = 0;
   double seconds = 0, seconds_to_save = 0;
   double checkpoint_bytes = 0, disk_bytes = 0;
   double objective_bytes = 0;  // of its state, in memory among the activations
@@ -70,6 +70,7 @@ struct Estimate {
               "whether steps were timed; otherwise the time is estimated from the rates of matrix products and memory"),
         self.measured);
     visitor(Field("steps", "remaining steps"), self.steps);
+    visitor(Field("evaluations", "evaluations in them"), self.evaluations);
     visitor(Field("seconds", "seconds for these steps, with evaluations and checkpoints"), self.seconds);
     visitor(Field("seconds_to_save", "seconds to write a checkpoint"), self.seconds_to_save);
     visitor(Field("checkpoint_bytes", "size of a checkpoint"), self.checkpoint_bytes);
@@ -113,6 +114,9 @@ struct StepSize {
   double body_parameters = 0;          // without embeddings and output
 };
 StepSize step_size(DryRun run);
+
+// The number of parameters that layers compute with: without embeddings and output.
+double body_parameters(const Parameters& parameters);
 
 // Steps are simulated to find the memory, and timed if they are short enough and the memory suffices. Where ranks are
 // planned, what a rank needs, and the time of all with their exchanges; throws UsageError, as the run does, unless they

@@ -11,6 +11,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "formats/heddle/load_model.hpp"
 #include "libcore/base/strings.hpp"
@@ -179,14 +180,15 @@ void TrainingSession::keep_to_budget(Index step) {
   spec_.training.epochs = 0;
 }
 
-// When a model should have begun to use the context: at a tenth of the run, after 500 steps at least, and at the end of
-// 200 or more. The loss is the mean of what the last 200 steps logged.
+// Where a model should have begun to use the context, at a tenth of the run, after 500 steps at least, and at the end
+// of 200 or more, it is said if it did not, and then when it does. The loss is the mean of what the last 200 steps
+// logged.
 void TrainingSession::watch_plateau(Index step) {
   constexpr Index first = 500, least = 200, last = 200;
   constexpr double near = 0.97;
   const bool is_due = !has_watched_ && step >= std::max(first, total_steps() / 10);
   const bool is_end = step >= least && step == total_steps();
-  if (has_warned_ || !(is_due || is_end)) return;
+  if (has_left_plateau_ || !(is_due || is_end || has_warned_)) return;
   has_watched_ = true;
   const std::optional<double> frequencies = objective_.frequency_loss();
   const std::vector<double>* const losses = history_.find("loss");
@@ -194,8 +196,15 @@ void TrainingSession::watch_plateau(Index step) {
   if (!frequencies || losses == nullptr || steps == nullptr) return;
   const auto count = std::ranges::count_if(*steps, [&](double of) { return of > static_cast<double>(step - last); });
   const double loss = std::accumulate(losses->end() - count, losses->end(), 0.0) / static_cast<double>(count);
-  if (loss < near * *frequencies) return;
-  has_warned_ = true;
+  if (loss < near * *frequencies) {
+    if (!has_warned_) return;
+    has_left_plateau_ = true;
+    arguments_.say(concatenate("step ", step, ": the loss, ", text_of(loss, 2),
+                               ", has left that of token frequencies, ", text_of(*frequencies, 2),
+                               ": the model uses the context now"));
+    return;
+  }
+  if (std::exchange(has_warned_, true)) return;
   arguments_.warn(concatenate(
       "after ", step, " steps the loss, ", text_of(loss, 2), ", is ", loss < *frequencies ? "hardly" : "no",
       " lower than that of token frequencies alone, ", text_of(*frequencies, 2),

@@ -107,11 +107,11 @@ class TrainingSession {
   double max_seconds_;  // of the process
   std::optional<Pace> pace_;
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
-  Index saved_step_ = 0;                           // in the checkpoint; 0: none
-  Index first_step_ = 0;                           // that were done when this run began
-  Index changed_at_ = 0;                           // RunRecord
-  bool is_new_ = true;                             // without a checkpoint
-  bool has_watched_ = false, has_warned_ = false;  // of a plateau
+  Index saved_step_ = 0;  // in the checkpoint; 0: none
+  Index first_step_ = 0;  // that were done when this run began
+  Index changed_at_ = 0;  // RunRecord
+  bool is_new_ = true;    // without a checkpoint
+  bool has_watched_ = false, has_warned_ = false, has_left_plateau_ = false;
 };
 
 }  // namespace heddle
