@@ -74,7 +74,8 @@ std::optional<models::TaskConfig> read_encoder_task(const JsonNode& json, const 
   if (!of_texts && !name.ends_with("ForTokenClassification")) {
     names.refuse("names no model whose classifier heddle has: ForSequenceClassification or ForTokenClassification");
   }
-  json["problem_type"].expect_any_of({nullptr, "single_label_classification", "regression"});
+  json["problem_type"].expect_any_of(
+      {nullptr, "single_label_classification", "multi_label_classification", "regression"});
   models::TaskConfig task{.task = of_texts ? models::Task::classify : models::Task::label,
                           .pooling = of_texts ? models::Pooling::first : models::Pooling::mean};
   const JsonNode labels = json["id2label"];
@@ -85,6 +86,11 @@ std::optional<models::TaskConfig> read_encoder_task(const JsonNode& json, const 
     task.labels.push_back(label.is_null() ? concatenate("LABEL_", id) : std::string(label.text()));
   }
   const JsonNode problem = json["problem_type"];
+  if (!problem.is_null() && problem.text() == "multi_label_classification") {
+    if (!of_texts || count < 2) problem.refuse(concatenate("is for texts with two labels or more, not ", count));
+    task.task = models::Task::multilabel;
+    return task;
+  }
   const bool is_number = count == 1 || (!problem.is_null() && problem.text() == "regression");
   if (!is_number) return task;
   if (!of_texts || count != 1) problem.refuse(concatenate("is a regression of ", count, " numbers; heddle has one"));

@@ -137,6 +137,22 @@ std::string label_member(const JsonNode& object, const std::string& name, const 
   return std::string(name_in(name_member(object, name.c_str(), where)));
 }
 
+// Of a list, or of a text with separators; none for null.
+std::vector<std::string> labels_member(const JsonNode& object, const std::string& name, const Place& place,
+                                       std::string_view separator) {
+  const JsonNode value = object.find(name);
+  if (value.is_null()) return {};
+  if (value.is_text()) return labels_in_field(value.text(), separator, place);
+  check<DataError>(value.is_list(), place, ": \"", name, "\" is not a list of labels");
+  std::vector<std::string> labels;
+  for (const JsonNode& element : value.list()) {
+    check<DataError>(element.is_text() || element.is_number(), place, ": \"", name,
+                     "\" has an element that is not a text or a number");
+    add_label(labels, name_in(element.is_text() ? element.text() : element.digits()), place);
+  }
+  return labels;
+}
+
 // A text, or a list of texts, which are lines.
 std::string steps_member(const JsonNode& object, const std::string& where) {
   const JsonNode steps = object.find(steps_column);
@@ -174,7 +190,16 @@ data::LabelledText labelled_text(const ObjectText& from, Texts texts, Gold gold,
   }
   check<DataError>(texts != Texts::one || !wanted.text.empty() || object.find("text_b").is_null(), where,
                    ": has a second text, \"text_b\", where one is expected; --text-column text reads the first alone");
-  if (gold == Gold::given) {
+  if (gold == Gold::given && wanted.separator) {
+    for (const std::string& flag : wanted.flags()) {
+      const std::string name = key(flag, "", "--label-column");
+      if (flag_in_field(name_member(object, name.c_str(), where), name, from.place)) example.labels.push_back(name);
+    }
+    if (wanted.flags().empty()) {
+      const std::string name = key(wanted.label, wanted.usual_label(), "--label-column");
+      example.labels = labels_member(object, name, from.place, *wanted.separator);
+    }
+  } else if (gold == Gold::given) {
     example.label = label_member(object, key(wanted.label, "label", "--label-column"), where);
     check_label(example.label, from.place, concatenate("; if it is a text, ", data::swapped_columns));
   }

@@ -5,6 +5,7 @@
 
 #include "formats/labelled/conll.hpp"
 #include "formats/labelled/csv.hpp"
+#include "formats/labelled/fasttext.hpp"
 #include "formats/labelled/jsonl.hpp"
 #include "formats/labelled/squad.hpp"
 #include "formats/labelled/tsv.hpp"
@@ -38,7 +39,7 @@ constexpr Entry entries[] = {
 std::string_view examples_of(const Entry& entry) {
   if (entry.sentences != nullptr) return "tagged sentences, for --task label";
   if (entry.texts == nullptr) return "questions with spans, for --task span";
-  return "labelled texts, for --task classify, pair or regress, or pairs of texts, for --task translate";
+  return "labelled texts, for --task classify, pair, multilabel or regress, or pairs of texts, for --task translate";
 }
 
 // "tsv, csv or jsonl".
@@ -70,7 +71,8 @@ const Entry& choose(std::string_view file, const LabelledInput& input, std::stri
     if (entry.format == input.format) chosen = &entry;
     if (entry.*reader == nullptr) continue;
     if (first == nullptr) first = &entry;
-    possible.push_back(to_text(entry.format));
+    const bool suits = entry.format != LabelledFormat::fasttext || examples == "labelled texts";
+    if (suits) possible.push_back(to_text(entry.format));
   }
   if (chosen == nullptr) chosen = first;
   // A .json file is SQuAD's for questions alone.
@@ -133,6 +135,8 @@ std::string_view ending_of(LabelledFormat format) {
 
 LabelledTextReader::LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold)
     : format_(text_entry(file, input, texts).format),
+      may_be_fasttext_(input.format == LabelledFormat::automatic && entry_by_ending(file) == nullptr &&
+                       !input.columns.any() && input.header == Header::automatic && texts == Texts::one),
       texts_(texts),
       gold_(gold),
       columns_(columns_of(input, texts), input.header) {}
@@ -141,6 +145,7 @@ std::vector<data::LabelledText> LabelledTextReader::read(std::string_view conten
                                                          BadRecords& bad) {
   std::string copy;
   content = with_line_feeds(content, begin, copy);
+  if (begin.line == 1 && may_be_fasttext_ && is_fasttext(content)) format_ = LabelledFormat::fasttext;
   const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}, .header = {}}, texts_);
   return checked(entry.texts(content, begin, texts_, gold_, columns_, bad), begin.file, gold_, bad);
 }

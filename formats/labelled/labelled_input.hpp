@@ -86,6 +86,7 @@ LabelledFormat labelled_format(std::string_view file, const LabelledInput& input
 std::string_view ending_of(LabelledFormat format);
 
 // Reads the labelled texts of a file, perhaps in parts: columns that a header names in the first part are those of all.
+// Where neither the user nor the name says the format, a first line that begins with __label__ is fastText's.
 class LabelledTextReader {
  public:
   // If the ending is unknown, the format is tsv. Throws UsageError for a format that has no labelled texts, and
@@ -99,6 +100,7 @@ class LabelledTextReader {
 
  private:
   LabelledFormat format_;
+  bool may_be_fasttext_;
   Texts texts_;
   Gold gold_;
   TableColumns columns_;

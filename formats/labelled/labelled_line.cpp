@@ -1,5 +1,7 @@
 #include "formats/labelled/labelled_line.hpp"
 
+#include <algorithm>
+
 #include "libcore/base/error.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
@@ -35,6 +37,40 @@ void check_label(std::string_view label, const Place& place, const std::string& 
   check<DataError>(!label.empty(), place, ": the label is empty");
   check<DataError>(is_printable(label), place, ": the label ", text::shown(label),
                    " is not UTF-8 text without control characters", advice);
+}
+
+std::string separator_text(std::string_view word) {
+  check<UsageError>(std::ranges::count(label_separators, word) == 1, "the separator of labels is not '", word, "'");
+  return word == "comma" ? "," : word == "space" ? " " : word == "tab" ? "\t" : std::string(word);
+}
+
+void add_label(std::vector<std::string>& labels, std::string_view label, const Place& place) {
+  constexpr std::size_t most = 1000;
+  check_label(label, place);
+  if (std::ranges::find(labels, label) != labels.end()) return;
+  check<DataError>(labels.size() < most, place, ": has more than ", most, " labels; is the field a text?");
+  labels.emplace_back(label);
+}
+
+std::vector<std::string> labels_in_field(std::string_view field, std::string_view separator, const Place& place) {
+  std::vector<std::string> labels;
+  for (std::size_t at = 0; at <= field.size();) {
+    const std::size_t end = std::min(field.find(separator, at), field.size());
+    const std::string_view label = name_in(field.substr(at, end - at));
+    at = end + separator.size();
+    if (!label.empty()) add_label(labels, label, place);
+  }
+  labels.shrink_to_fit();
+  return labels;
+}
+
+bool flag_in_field(std::string_view field, std::string_view column, const Place& place) {
+  const std::string_view value = name_in(field);
+  const bool is_one = value == "1" || value == "1.0" || value == "true" || value == "True" || value == "TRUE";
+  const bool is_zero = value == "0" || value == "0.0" || value == "false" || value == "False" || value == "FALSE";
+  check<DataError>(is_one || is_zero, place, ": column ", text::quoted(column), " holds ", text::shown(value),
+                   ", neither 0 nor 1");
+  return is_one;
 }
 
 void Room::take(std::size_t bytes) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/files/lines.hpp"
 #include "libcore/base/error.hpp"
@@ -26,6 +27,23 @@ const char* first_column(Texts texts);
 const char* second_column(Texts texts);
 inline constexpr const char* steps_column = "steps";
 
+// Separators of several labels in one field, as people write them, and the text that each stands for. Throws UsageError
+// for other words.
+inline constexpr std::string_view label_separators[] = {";", "|", "/", "+", "comma", "space", "tab"};
+std::string separator_text(std::string_view word);
+
+// Adds a label of a text unless the text has it. Throws DataError as check_label() does, and where there are more than
+// a text can mean.
+void add_label(std::vector<std::string>& labels, std::string_view label, const Place& place);
+
+// The labels in a field, without white space around them; none twice, and none in a field of white space. Throws
+// DataError as check_label() does.
+std::vector<std::string> labels_in_field(std::string_view field, std::string_view separator, const Place& place);
+
+// Whether a text has the label of a column or key, which holds 0 or 1, false or true. Throws DataError for other
+// values.
+bool flag_in_field(std::string_view field, std::string_view column, const Place& place);
+
 // The first line that is not blank, without its ending.
 std::string_view first_line(std::string_view content);
 
@@ -39,11 +57,11 @@ struct NoRoom : DataError {
   using DataError::DataError;
 };
 
-// The memory that examples may take: 16 times their text plus 48 MB, which meaningful lines do not exceed. Checked
+// The memory that examples may take: 18 times their text plus 48 MB, which meaningful lines do not exceed. Checked
 // before it is allocated.
 class Room {
  public:
-  Room(std::string_view content, std::string_view file) : file_(file), left_(16 * content.size() + (48u << 20)) {}
+  Room(std::string_view content, std::string_view file) : file_(file), left_(18 * content.size() + (48u << 20)) {}
 
   // Throws NoRoom if fewer bytes are left.
   void take(std::size_t bytes);

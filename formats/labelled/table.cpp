@@ -84,6 +84,13 @@ struct WantedColumn {
 
 }  // namespace
 
+std::vector<std::string> TextColumns::flags() const {
+  if (!separator || label.find(',') == label.npos) return {};
+  std::vector<std::string> names;
+  for (const std::string& name : split(label, ',')) names.emplace_back(name_in(name));
+  return names;
+}
+
 class TableReader {
  public:
   TableReader(const TableFormat& format, Texts texts, Gold gold, TableColumns& columns)
@@ -102,6 +109,9 @@ class TableReader {
   void settle_by_header(std::string_view& rest, Place& place);
   void settle_by_number(std::string_view rest, Place place);
   void check_distinct(const Place& place);
+  void settle_flags(const Place& place);
+  bool is_of_labels(Index column) const;
+  void take_labels(Index column, std::string_view field, const Place& row, data::LabelledText& example) const;
   data::LabelledText next(std::string_view& rest, Place& place);
   std::string expected(Index count) const;
 
@@ -114,7 +124,12 @@ class TableReader {
 std::vector<WantedColumn> TableReader::wanted_columns() {
   std::vector<WantedColumn> wanted;
   const TextColumns& names = columns_.wanted_;
-  if (gold_ == Gold::given) wanted.push_back({"--label-column", names.label, "label", &columns_.label_});
+  const std::vector<std::string> flags = names.flags();
+  columns_.flags_.resize(flags.size());
+  for (std::size_t i = 0; gold_ == Gold::given && i < flags.size(); ++i)
+    wanted.push_back({"--label-column", flags[i], "", &columns_.flags_[i]});
+  if (gold_ == Gold::given && flags.empty())
+    wanted.push_back({"--label-column", names.label, names.usual_label(), &columns_.label_});
   wanted.push_back({"--text-column", names.text, first_column(texts_), &columns_.text_});
   if (texts_ == Texts::one) return wanted;
   wanted.push_back({"--text-column", names.text_b, second_column(texts_), &columns_.text_b_});
@@ -130,8 +145,11 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   if (texts_ == Texts::worked) names.look_for(steps_column);
   while (take_blank_line(rest, place)) continue;
   const Place header = place;
-  const Index count =
-      format_.split(rest, place, [&](Index column, std::string_view name) { names.add(column, name_in(name)); });
+  std::vector<std::string> all;
+  const Index count = format_.split(rest, place, [&](Index column, std::string_view name) {
+    names.add(column, name_in(name));
+    if (!columns_.flags_.empty()) all.emplace_back(name_in(name));
+  });
   const bool may_be_header = std::ranges::any_of(
       wanted, [&](const WantedColumn& one) { return !one.name.empty() || names.find(one.usual, header).has_value(); });
   const std::string or_none = may_be_header ? "" : ", or give --no-header if this line is an example";
@@ -146,11 +164,16 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
   if (texts_ == Texts::worked) columns_.steps_ = names.find(steps_column, header);
   columns_.count_ = count;
+  columns_.flag_names_.clear();
+  for (const std::optional<Index>& column : columns_.flags_) {
+    columns_.flag_names_.push_back(column ? all[static_cast<std::size_t>(*column)] : "");
+  }
 }
 
 // Reads the number of columns from the first row, which is an example.
 void TableReader::settle_by_number(std::string_view rest, Place place) {
   const std::vector<WantedColumn> wanted = wanted_columns();
+  columns_.flag_names_ = columns_.wanted_.flags();
   if (columns_.wanted_.any()) {
     const Place row = place;
     columns_.count_ = format_.split(rest, place, [](Index, std::string_view) {});
@@ -184,32 +207,64 @@ void TableReader::check_distinct(const Place& place) {
   }
 }
 
+void TableReader::settle_flags(const Place& place) {
+  columns_.flag_at_.clear();
+  if (gold_ == Gold::absent || columns_.flags_.empty()) return;
+  columns_.flag_at_.resize(static_cast<std::size_t>(columns_.count_));
+  for (std::size_t i = 0; i < columns_.flags_.size(); ++i) {
+    check_label(columns_.flag_names_[i], place);
+    columns_.flag_at_[static_cast<std::size_t>(columns_.flags_[i].value())] = i + 1;
+  }
+}
+
 std::string TableReader::expected(Index count) const {
   if (columns_.wanted_.any() || columns_.header_ == Header::present) return "";
   const std::string between(format_.between);
   if (texts_ == Texts::pair) return "; a line is SOURCE, " + between + ", TARGET";
   if (texts_ == Texts::worked)
     return concatenate("; a line is PROMPT, ", between, ", STEPS, ", between, ", ANSWER, or without STEPS");
-  std::string line = gold_ == Gold::given ? "LABEL, " + between + ", TEXT" : "TEXT";
+  const char* const label = columns_.wanted_.separator ? "LABELS, " : "LABEL, ";
+  std::string line = gold_ == Gold::given ? label + between + ", TEXT" : "TEXT";
   if (texts_ == Texts::two) line += ", " + between + ", TEXT";
   const bool has_more = count > columns_.count_;
   return "; a line is " + line +
          (has_more ? "; for tables with other columns there are --header and --text-column" : "");
 }
 
+bool TableReader::is_of_labels(Index column) const {
+  const auto at = static_cast<std::size_t>(column);
+  return column == columns_.label_ || (at < columns_.flag_at_.size() && columns_.flag_at_[at] > 0);
+}
+
+void TableReader::take_labels(Index column, std::string_view field, const Place& row,
+                              data::LabelledText& example) const {
+  if (column == columns_.label_) {
+    example.labels = labels_in_field(field, *columns_.wanted_.separator, row);
+    return;
+  }
+  const std::string& name = columns_.flag_names_[columns_.flag_at_[static_cast<std::size_t>(column)] - 1];
+  if (flag_in_field(field, name, row)) example.labels.push_back(name);
+}
+
 data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   const Place row = place;
   data::LabelledText example;
   example.line = row.line;
+  const bool has_label_sets = gold_ == Gold::given && columns_.wanted_.separator;
+  std::vector<std::pair<Index, std::string>> of_labels;  // read when the row is, as errors must not stop that
   const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
     if (column == columns_.text_) example.text = field;
     if (column == columns_.text_b_) example.second_text = field;
     if (column == columns_.steps_) example.steps = std::make_shared<const std::string>(field);
     if (column == columns_.label_) example.label = name_in(field);
+    if (has_label_sets && is_of_labels(column)) of_labels.emplace_back(column, field);
   });
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,
                    expected(count));
-  if (gold_ == Gold::given) check_label(example.label, row, concatenate("; if it is a text, ", data::swapped_columns));
+  if (has_label_sets) example.label.clear();
+  for (const auto& [column, field] : of_labels) take_labels(column, field, row, example);
+  if (gold_ == Gold::given && !has_label_sets)
+    check_label(example.label, row, concatenate("; if it is a text, ", data::swapped_columns));
   return example;
 }
 
@@ -222,6 +277,7 @@ std::vector<data::LabelledText> TableReader::read(std::string_view content, Plac
     const Place first = place;
     columns_.header_ == Header::present ? settle_by_header(content, place) : settle_by_number(content, place);
     check_distinct(first);
+    settle_flags(first);
     columns_.settled_ = true;
   }
   std::vector<data::LabelledText> examples;
@@ -236,7 +292,9 @@ std::vector<data::LabelledText> TableReader::read(std::string_view content, Plac
 
 std::vector<data::LabelledText> read_table(std::string_view content, const Place& begin, Texts texts, Gold gold,
                                            TableColumns& columns, const TableFormat& format, BadRecords& bad) {
-  Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText));
+  // A list that stays empty is left out of the count, as meaningful lines are all there is room for.
+  const std::size_t unused = columns.wanted().separator ? 0 : sizeof(data::LabelledText::labels);
+  Room(content, begin.file).take_for_lines(content, sizeof(data::LabelledText) - unused);
   return TableReader(TableReader::settled(columns, format, begin), texts, gold, columns).read(content, begin, bad);
 }
 

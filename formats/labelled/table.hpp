@@ -29,9 +29,16 @@ namespace heddle::formats {
 
 // Columns by name or number from 1; "" is the default: with a header the columns "text", "text_b" and "label", else
 // label, text, second text, from the left, without those that are not wanted. Of prompts and answers the columns are
-// called "prompt", "steps" and "answer", and steps may be absent, without a header, too.
+// called "prompt", "steps" and "answer", and steps may be absent, without a header, too. With a separator, texts have
+// any number of labels: `label` names a column or key of all labels, "labels" by default, between which the separator
+// is, or comma-separated ones of 0 or 1, which are called as the labels are.
 struct TextColumns {
   std::string text, text_b, label;
+  std::optional<std::string> separator{};
+
+  // Those that hold 0 or 1; none where there is a column of all labels.
+  std::vector<std::string> flags() const;
+  const char* usual_label() const { return separator ? "labels" : "label"; }
 
   bool any() const { return !text.empty() || !text_b.empty() || !label.empty(); }
   bool operator==(const TextColumns&) const = default;
@@ -56,6 +63,9 @@ class TableColumns {
   bool settled_ = false;
   Index count_ = 0;                                     // fields of each row
   std::optional<Index> text_, text_b_, label_, steps_;  // from 0
+  std::vector<std::optional<Index>> flags_;             // of TextColumns::flags()
+  std::vector<std::string> flag_names_;
+  std::vector<std::size_t> flag_at_;  // of each column, the number of its flag, from 1; 0: none
 };
 
 // A format of tables, a constant of the program. split() removes the first row from `rest`, calls take(column, field)

@@ -21,6 +21,7 @@ struct LabelledText {
   std::string more{};                          // further members of its JSON object, as they are spelled
   std::shared_ptr<const std::string> steps{};  // that lead from a prompt to its answer; few texts have any
   std::string name{};                          // what people call it, where that is not the text: of a graph
+  std::vector<std::string> labels{};           // instead of `label` where a text may have any number; none repeats
 
   const std::string& shown() const { return name.empty() ? text : name; }
 };

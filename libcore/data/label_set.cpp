@@ -69,6 +69,12 @@ LabelSet labels_of(std::span<const TaggedSentence> sentences) {
   return LabelSet({names.begin(), names.end()});
 }
 
+LabelSet labels_in_sets_of(std::span<const LabelledText> examples) {
+  std::set<std::string> names;
+  for (const LabelledText& example : examples) names.insert(example.labels.begin(), example.labels.end());
+  return LabelSet({names.begin(), names.end()});
+}
+
 std::vector<Index> label_ids(std::span<const LabelledText> examples, const LabelSet& labels, std::string_view file) {
   std::vector<Index> ids;
   for (const LabelledText& example : examples) ids.push_back(labels.id(example.label, file, example.line));

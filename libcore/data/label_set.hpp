@@ -45,6 +45,8 @@ class LabelSet {
 // All labels that occur, in the order of their bytes, so that the set does not depend on the order of examples.
 LabelSet labels_of(std::span<const LabelledText> examples);
 LabelSet labels_of(std::span<const TaggedSentence> sentences);
+// The same for texts with any number of labels each.
+LabelSet labels_in_sets_of(std::span<const LabelledText> examples);
 
 // The label of each example. The file is for messages. Throw DataError for unknown ones.
 std::vector<Index> label_ids(std::span<const LabelledText> examples, const LabelSet& labels, std::string_view file);

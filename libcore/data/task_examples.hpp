@@ -37,7 +37,7 @@ struct TaskExample {
 
   // label: where first tokens of words, nodes or edges are, ascending, and of which; or masks
   std::vector<Index> positions, words;
-  std::vector<TokenId> tags;  // of these words; -1 for unknown
+  std::vector<TokenId> tags;  // of these words; -1 for unknown; multilabel: of each label 1 if the text has it, else 0
 
   std::vector<text::LocatedToken> context;  // span: the tokens of this part of the context, placed in the whole
   TokenSpan answer{0, 0};                   // positions in the sequence; both 0, [CLS], where this part has none

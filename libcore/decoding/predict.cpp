@@ -92,6 +92,23 @@ std::vector<std::vector<double>> class_probabilities(std::span<const data::TaskE
   return result;
 }
 
+std::vector<std::vector<double>> label_probabilities(std::span<const data::TaskExample> examples,
+                                                     std::span<const TaskOutput> outputs, Index sources) {
+  std::vector<std::vector<double>> result(static_cast<std::size_t>(sources));
+  std::vector<double> counts(result.size(), 0.0);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const auto source = static_cast<std::size_t>(examples[i].source);
+    std::vector<double> probabilities;
+    for (const Real logit : outputs[i].logits) probabilities.push_back(1 / (1 + std::exp(-static_cast<double>(logit))));
+    add_to(result[source], probabilities);
+    counts[source] += 1;
+  }
+  for (std::size_t source = 0; source < result.size(); ++source) {
+    for (double& probability : result[source]) probability /= counts[source];
+  }
+  return result;
+}
+
 std::vector<double> numbers(const models::TaskConfig& task, std::span<const data::TaskExample> examples,
                             std::span<const TaskOutput> outputs, Index sources) {
   std::vector<double> sums(static_cast<std::size_t>(sources), 0.0), counts(sums.size(), 0.0);

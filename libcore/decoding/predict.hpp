@@ -40,6 +40,10 @@ std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const 
 std::vector<std::vector<double>> class_probabilities(std::span<const data::TaskExample> examples,
                                                      std::span<const TaskOutput> outputs, Index sources);
 
+// The probability of each label, which any number of may hold, the mean over the sequences: [sources][labels].
+std::vector<std::vector<double>> label_probabilities(std::span<const data::TaskExample> examples,
+                                                     std::span<const TaskOutput> outputs, Index sources);
+
 // The number, the mean over the sequences: [sources].
 std::vector<double> numbers(const models::TaskConfig& task, std::span<const data::TaskExample> examples,
                             std::span<const TaskOutput> outputs, Index sources);

@@ -16,13 +16,16 @@
 // and 0 for an f that none has, or all have.
 // These are the weights of multinomial naive Bayes. Training then makes them those of a logistic regression that began
 // as one. Source: Wang and Manning 2012, "Baselines and bigrams: simple, good sentiment and topic classification"
-// (NB-SVM).
+// (NB-SVM). For label c of texts with any number of labels, with m_fc the texts without c that have f,
+//
+//   E_fc = log (n_fc + a) / sum over g of (n_gc + a)  -  log (m_fc + a) / sum over g of (m_gc + a).
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <unordered_set>
 
 #include "libcore/models/architecture.hpp"
+#include "libcore/models/counted_labels.hpp"
 #include "libcore/models/summed_vectors.hpp"
 #include "libcore/nn/embedding.hpp"
 #include "libcore/ops/arithmetic.hpp"
@@ -186,7 +189,7 @@ struct BagConfig : TokenConfig {
 }  // namespace
 
 // Parameters: bag/embedding/token/weight; bag/embedding/ngram/weight where n-grams count.
-class Bag : public ModelOfTokens, public CountedStart, public SummedVectors {
+class Bag : public ModelOfTokens, public CountedStart, public CountedLabels, public SummedVectors {
  public:
   Bag(const BagConfig& config, ParameterSource weights)
       : ModelOfTokens(config, std::move(weights)),
@@ -246,6 +249,23 @@ class Bag : public ModelOfTokens, public CountedStart, public SummedVectors {
     return scales / static_cast<double>(examples.size());
   }
 
+  std::optional<double> start_from_label_counts(std::span<const CountedText> texts, Index labels) override {
+    if (width() != labels) return std::nullopt;
+    std::vector<LabelCounts> tables{LabelCounts(tokens_)};
+    if (table_) tables.emplace_back(*table_);
+    double scales = 0;
+    for (const CountedText& text : texts) {
+      const Features features = features_at(text.text, 0, ngrams_);
+      Bags bag;
+      bag.add(features, buckets());
+      for (const TokenId id : bag.tokens) tables.front().add(id, text.labels);
+      for (const TokenId row : bag.rows) tables.back().add(row, text.labels);
+      scales += scale_of(features);
+    }
+    to_log_odds(tables, labels, static_cast<double>(texts.size()));
+    return scales / static_cast<double>(texts.size());
+  }
+
   std::vector<double> summands(TokenList text, Index position) const override {
     std::map<std::pair<bool, std::uint64_t>, double> places;  // that have each feature
     for_each_occurrence(text, position, ngrams_, [&](const Occurrence& found) {
@@ -295,6 +315,49 @@ class Bag : public ModelOfTokens, public CountedStart, public SummedVectors {
   }
   static Variable reshaped(const Variable& x, const Shape& shape) {
     return view(x, [shape](const Tensor& t) { return t.reshaped(shape); });
+  }
+
+  // How many texts have each feature of a table, in all and, in the table itself, with each label.
+  struct LabelCounts {
+    Tensor with_label;
+    std::vector<double> all;
+
+    explicit LabelCounts(const nn::Embedding& table)
+        : with_label(table.weight().value()), all(static_cast<std::size_t>(with_label.shape()[0])) {
+      with_label.fill(0);
+    }
+    void add(Index row, const std::vector<Index>& labels) {
+      all[static_cast<std::size_t>(row)] += 1;
+      for (const Index label : labels) with_label[row * with_label.shape()[1] + label] += 1;
+    }
+    // Calls visit(counts with each label, count) for each feature that a text has.
+    template <class Visit>
+    void for_each(const Visit& visit) const {
+      for (std::size_t row = 0; row < all.size(); ++row) {
+        if (all[row] > 0) visit(with_label.data() + static_cast<Index>(row) * with_label.shape()[1], all[row]);
+      }
+    }
+  };
+
+  static void to_log_odds(const std::vector<LabelCounts>& tables, Index labels, double texts) {
+    std::vector<double> with(static_cast<std::size_t>(labels), 0), without(with);
+    for (const LabelCounts& table : tables) {
+      table.for_each([&](const Real* counts, double all) {
+        for (Index c = 0; all < texts && c < labels; ++c) {
+          with[static_cast<std::size_t>(c)] += counts[c] + 1;
+          without[static_cast<std::size_t>(c)] += all - counts[c] + 1;
+        }
+      });
+    }
+    for (const LabelCounts& table : tables) {
+      table.for_each([&](Real* counts, double all) {
+        for (Index c = 0; c < labels; ++c) {
+          const double odds = (counts[c] + 1) / with[static_cast<std::size_t>(c)] /
+                              ((all - counts[c] + 1) / without[static_cast<std::size_t>(c)]);
+          counts[c] = all < texts ? static_cast<Real>(std::log(odds)) : Real(0);
+        }
+      });
+    }
   }
 
   Tensor vector_of(const Occurrence& found) const {

@@ -18,7 +18,7 @@ enum class Answered {
 };
 
 // What an answer is.
-enum class Answer { one_class, number, span, tokens };
+enum class Answer { one_class, labels, number, span, tokens };
 
 enum class Task {
 #define HEDDLE_TASK(name, answered, answer, predicts) name,
@@ -53,6 +53,13 @@ constexpr bool has_own_head(Task task) {
 }
 constexpr bool has_classes(Task task) {
   return answer_of(task) == Answer::one_class;
+}
+// Whether an example has any number of labels, each with a probability of its own.
+constexpr bool has_label_sets(Task task) {
+  return answer_of(task) == Answer::labels;
+}
+constexpr bool has_labels(Task task) {
+  return has_classes(task) || has_label_sets(task);
 }
 
 // The hidden state that represents a whole text.
@@ -101,6 +108,10 @@ struct TaskConfig {
   bool of_graphs = false;  // whether the examples were graphs, of which a bag reads the parts as words
   data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has an answer
   std::vector<std::string> columns{};                // label, of whole graphs: names of the labels that each has
+  // multilabel: the least probability with which a text gets each label, in order of ids; empty: 1/2.
+  std::vector<double> thresholds{};
+  std::string separator = ";";  // multilabel: of labels in one field of a table (formats::separator_text)
+  Index texts = 0;              // multilabel: number of training texts, of which label_counts have each label
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -119,6 +130,9 @@ struct TaskConfig {
     visitor(Field("of_graphs", "whether the examples were graphs"), self.of_graphs);
     visitor(Field("level", "of graphs: what has an answer"), self.level);
     visitor(Field("columns", "label, of whole graphs: names of the labels that each has"), self.columns);
+    visitor(Field("thresholds", "multilabel: least probability with which a text gets each label"), self.thresholds);
+    visitor(Field("separator", "multilabel: separator of labels in one field"), self.separator);
+    visitor(Field("texts", "multilabel: number of training texts, for the baseline").range(0), self.texts);
   }
 
   // Without what is known of the training examples.
@@ -135,6 +149,8 @@ struct TaskConfig {
             self.stddev);
   }
   bool has_classes() const { return models::has_classes(task); }
+  bool has_label_sets() const { return models::has_label_sets(task); }
+  bool has_labels() const { return models::has_labels(task); }
 };
 
 // A task, to print it or to compare it, without what is known of the training examples, and of graphs without what
@@ -144,7 +160,11 @@ struct TaskSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    if (!self.task.of_graphs) return TaskConfig::visit_settings(self.task, visitor);
+    if (!self.task.of_graphs) {
+      TaskConfig::visit_settings(self.task, visitor);
+      if (self.task.has_label_sets()) visitor(Field("thresholds", ""), self.task.thresholds);
+      return;
+    }
     visitor(Field("task", ""), self.task.task);
     visitor(Field("level", ""), self.task.level);
     if (!self.task.columns.empty()) visitor(Field("columns", ""), self.task.columns);

@@ -1,8 +1,10 @@
 #include "libcore/models/task_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "libcore/models/counted_labels.hpp"
 #include "libcore/ops/gather.hpp"
 #include "libcore/ops/layer_mix.hpp"
 #include "libcore/ops/pooling.hpp"
@@ -30,12 +32,19 @@ void check_counts(const TaskConfig& task) {
   }
 }
 
+void check_thresholds(const TaskConfig& task) {
+  check<UsageError>(task.thresholds.empty() || task.thresholds.size() == task.labels.size(),
+                    "`thresholds`: ", task.thresholds.size(), " for ", task.labels.size(), " labels");
+  check<UsageError>(std::ranges::all_of(task.thresholds, [](double least) { return least >= 0 && least <= 1; }),
+                    "`thresholds`: are probabilities, from 0 to 1");
+}
+
 void check_task_of_graphs(const TaskConfig& task) {
   check<UsageError>(task.pooling == Pooling::automatic, "`pooling` = ", to_text(task.pooling),
                     ": is for texts; the architectures of graphs have `readout`");
   check<UsageError>(!task.layer_mix, "`layer_mix`: is for texts");
-  check<UsageError>(task.task != Task::pair && answer_of(task.task) != Answer::span, "the task ", to_text(task.task),
-                    " is for texts; graphs have classify, regress and label");
+  check<UsageError>(task.task != Task::pair && !task.has_label_sets() && answer_of(task.task) != Answer::span,
+                    "the task ", to_text(task.task), " is for texts; graphs have classify, regress and label");
   check<UsageError>(
       answered_by(task.task) != Answered::parts || task.level != data::GraphLevel::graph || !task.columns.empty(),
       "`columns`: names the labels of a graph, each of which has a class");
@@ -64,6 +73,7 @@ TaskModel::TaskModel(std::unique_ptr<Model> body, const TaskConfig& task) : body
     task_.pooling = resolved(task.pooling, *vectors_);
   }
   check_counts(task);
+  check_thresholds(task);
   check<UsageError>(nodes_ != nullptr || task_.pooling != Pooling::first || vectors_->is_bidirectional(),
                     "pooling = first: in a model that reads in one direction the first token's state does not depend "
                     "on the other tokens; use last or mean");
@@ -89,6 +99,7 @@ std::vector<CountedExample> counted_examples(std::span<const data::TaskExample> 
   std::vector<CountedExample> counted;
   for (const data::TaskExample& example : examples) {
     const TokenList text(example.sequence.ids);
+    if (has_label_sets(task) && !example.tags.empty()) counted.push_back({text, 0, 0});
     if (has_classes(task) && answered_by(task) == Answered::whole && example.label >= 0) {
       counted.push_back({text, 0, example.label});
     }
@@ -99,7 +110,38 @@ std::vector<CountedExample> counted_examples(std::span<const data::TaskExample> 
   return counted;
 }
 
+void TaskModel::start_head(double factor, const std::vector<double>& log_frequencies) {
+  const auto classes = static_cast<Index>(log_frequencies.size());
+  const Tensor &weight = parameters().find("task/weight")->value(), &bias = parameters().find("task/bias")->value();
+  weight.fill(0);
+  for (Index c = 0; c < classes; ++c) {
+    weight[c * classes + c] = 1;
+    bias[c] = static_cast<Real>(factor * log_frequencies[static_cast<std::size_t>(c)]);
+  }
+}
+
+bool TaskModel::start_from_label_counts(std::span<const data::TaskExample> examples) {
+  auto* const body = dynamic_cast<CountedLabels*>(body_.get());
+  if (body == nullptr || task_.pooling != Pooling::first || task_.layer_mix || examples.empty()) return false;
+  std::vector<double> counts(task_.labels.size(), 1);
+  std::vector<CountedText> texts;
+  for (const data::TaskExample& example : examples) {
+    texts.push_back({TokenList(example.sequence.ids), {}});
+    for (std::size_t label = 0; label < example.tags.size(); ++label) {
+      if (example.tags[label] != 1) continue;
+      texts.back().labels.push_back(static_cast<Index>(label));
+      counts[label] += 1;
+    }
+  }
+  const std::optional<double> factor = body->start_from_label_counts(texts, std::ssize(counts));
+  if (!factor) return false;
+  for (double& count : counts) count = std::log(count / (static_cast<double>(texts.size()) + 2 - count));
+  start_head(*factor, counts);
+  return true;
+}
+
 bool TaskModel::start_from_counts(std::span<const data::TaskExample> examples) {
+  if (task_.has_label_sets()) return start_from_label_counts(examples);
   auto* const body = dynamic_cast<CountedStart*>(body_.get());
   if (body == nullptr || !classifier_ || task_.pooling != Pooling::first || task_.layer_mix) return false;
   const auto classes = static_cast<Index>(task_.labels.size());
@@ -109,13 +151,8 @@ bool TaskModel::start_from_counts(std::span<const data::TaskExample> examples) {
   if (!factor) return false;
   std::vector<double> counts(static_cast<std::size_t>(classes), 1);
   for (const CountedExample& example : counted) counts[static_cast<std::size_t>(example.label)] += 1;
-  const Tensor &weight = parameters().find("task/weight")->value(), &bias = parameters().find("task/bias")->value();
-  weight.fill(0);
-  for (Index c = 0; c < classes; ++c) {
-    weight[c * classes + c] = 1;
-    const double frequency = counts[static_cast<std::size_t>(c)] / static_cast<double>(counted.size());
-    bias[c] = static_cast<Real>(*factor * std::log(frequency));
-  }
+  for (double& count : counts) count = std::log(count / static_cast<double>(counted.size()));
+  start_head(*factor, counts);
   return true;
 }
 
@@ -125,6 +162,11 @@ void TaskModel::set_temperature(double temperature) {
     const Tensor& values = parameters().find(name)->value();
     for (Index i = 0; i < values.size(); ++i) values[i] = static_cast<Real>(values[i] / divisor);
   }
+}
+
+void TaskModel::set_thresholds(std::vector<double> thresholds) {
+  task_.thresholds = std::move(thresholds);
+  check_thresholds(task_);
 }
 
 Variable TaskModel::hidden(const Sequences& sequences, const Pass& pass) const {

@@ -46,7 +46,11 @@ class TaskModel {
   // whose weights may change, and a temperature above 0.
   void set_temperature(double temperature);
 
-  // classify, pair and regress: a row for each sequence, [batch, classes]
+  // multilabel: TaskConfig::thresholds. Throws UsageError for another number of them than labels, unless there are
+  // none.
+  void set_thresholds(std::vector<double> thresholds);
+
+  // classify, pair, multilabel and regress: a row for each sequence, [batch, classes]
   Variable sequence_logits(const Sequences& sequences, const Pass& pass = {}) const;
   // label: a row for each of these positions, counted through the batch (sequence * time + position), [count, classes]
   Variable token_logits(const Sequences& sequences, const std::vector<Index>& positions, const Pass& pass = {}) const;
@@ -60,6 +64,10 @@ class TaskModel {
   heads::Span::Scores span_scores(const Sequences& sequences, const Pass& pass = {}) const;
 
  private:
+  // The same for labels of which a text has any number.
+  bool start_from_label_counts(std::span<const data::TaskExample> examples);
+  // The head passes on the hidden states, with these in its bias, times the factor.
+  void start_head(double factor, const std::vector<double>& log_frequencies);
   // What the head sees, of all tokens and of one of each sequence.
   Variable hidden(const Sequences& sequences, const Pass& pass) const;
   Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass) const;
@@ -78,7 +86,7 @@ class TaskModel {
   std::optional<heads::Span> span_;
 };
 
-// The labels of the examples, each with its position; none of tasks without classes.
+// The labels of the examples, each with its position, 0 for all where a text has any number; none of other tasks.
 std::vector<CountedExample> counted_examples(std::span<const data::TaskExample> examples, Task task);
 
 // Pooling::automatic resolved for a model: the first token's state if that depends on all others, else the last one's.

@@ -6,6 +6,7 @@
 #include "libcore/data/permutation.hpp"
 #include "libcore/models/task_batch.hpp"
 #include "libcore/ops/arithmetic.hpp"
+#include "libcore/ops/binary_cross_entropy.hpp"
 #include "libcore/ops/cross_entropy.hpp"
 #include "libcore/ops/gather.hpp"
 #include "libcore/ops/squared_error.hpp"
@@ -64,6 +65,15 @@ std::vector<TokenId> classes_of(TaskExamples examples, Task task) {
   return tags;
 }
 
+Variable labels_loss(const Variable& logits, TaskExamples examples, double divisor) {
+  std::vector<char> has_label;
+  for (const data::TaskExample* example : examples) {
+    for (const TokenId tag : example->tags) has_label.push_back(tag == 1 ? 1 : 0);
+  }
+  const double all = divisor > 0 ? divisor : static_cast<double>(examples.size());
+  return ops::binary_cross_entropy(logits, has_label, all * static_cast<double>(logits.shape()[-1]));
+}
+
 }  // namespace
 
 Index targets_of(const data::TaskExample& example, Task task) {
@@ -76,6 +86,7 @@ Variable task_loss(const models::TaskModel& model, TaskExamples examples, const 
   if (answer_of(task.task) == Answer::span) return span_loss(model, examples, pass, {.divisor = options.divisor});
   const Variable outputs = models::task_logits(model, examples, pass);
   if (has_classes(task.task)) return ops::cross_entropy(outputs, classes_of(examples, task.task), entropy);
+  if (task.has_label_sets()) return labels_loss(outputs, examples, options.divisor);
   const auto targets = collect<double>(
       examples, [&](const data::TaskExample& example) { return (example.value - task.mean) / task.stddev; });
   return ops::squared_error(outputs, targets,

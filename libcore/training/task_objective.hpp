@@ -15,6 +15,7 @@ namespace heddle::training {
 
 // The mean loss over the examples of a step, recorded when recording, [1] (SPEC 4.4):
 //   classify, pair   cross-entropy of the class
+//   multilabel       mean over the labels of the binary cross-entropy of whether the text has the label
 //   regress          squared error of the number, in units of stddev
 //   label            mean cross-entropy over the tagged words
 //   span             mean of the cross-entropies of the answer's first and last position, among those of the context

@@ -188,7 +188,10 @@ TEST_CASE("BERT with a classifier of texts: its logits and labels, as loops comp
     CHECK(logits[c] == doctest::Approx(expected).epsilon(1e-4));
   }
   copy.set("problem_type", "multi_label_classification");
-  CHECK(contains(copy.problem(), "config.json: problem_type: is \"multi_label_classification\""));
+  CHECK(read(copy.path()).task->task == models::Task::multilabel);
+  CHECK(read(copy.path()).task->labels.size() == 3);
+  copy.set("problem_type", "ranking");
+  CHECK(contains(copy.problem(), "config.json: problem_type: is \"ranking\""));
   copy.set("problem_type", nullptr);
   copy.set("architectures", {"BertForMultipleChoice"});
   CHECK(contains(copy.problem(), "config.json: architectures: names no model"));

@@ -244,7 +244,7 @@ TEST_CASE("labelled input: the format by the ending, by force, and for other tas
   CHECK_THROWS_WITH_AS(
       text(jsonl, "a.json", LabelledFormat::squad),
       "a.json: is squad, which holds questions with spans, for --task span; this task needs labelled texts: "
-      "tsv, csv or jsonl (--format says which, where the name does not)",
+      "tsv, csv, jsonl or fasttext (--format says which, where the name does not)",
       UsageError);
   CHECK_THROWS_WITH_AS(read_labelled_texts("", "a.tsv", {}, Texts::one, Gold::given), "a.tsv: has no example",
                        DataError);
@@ -260,4 +260,80 @@ TEST_CASE("tsv: the spam collection") {
   const auto examples = read_tsv(content, "sms", Texts::one, Gold::given);
   CHECK(examples.size() == 5574);
   CHECK(std::ranges::count(examples, "spam", &data::LabelledText::label) == 747);
+}
+
+namespace {
+
+std::vector<std::vector<std::string>> label_sets(const std::vector<data::LabelledText>& examples) {
+  std::vector<std::vector<std::string>> sets;
+  for (const data::LabelledText& example : examples) {
+    CHECK(example.label.empty());
+    sets.push_back(example.labels);
+  }
+  return sets;
+}
+
+TableColumns several(const std::string& label = "", const std::string& separator = ";") {
+  return TableColumns({.text = label.empty() ? "" : "text", .text_b = {}, .label = label, .separator = separator});
+}
+
+using Sets = std::vector<std::vector<std::string>>;
+
+}  // namespace
+
+TEST_CASE("label sets: a column with separators, none perhaps, each label once") {
+  const Sets expected{{"b", "a"}, {}, {"c d"}};
+  CHECK(label_sets(read_tsv("b; a;b\tx\n\ty\n c d ;\tz\n", "x", Texts::one, Gold::given, several())) == expected);
+  CHECK(label_sets(read_csv("text,labels\nx,b;a\ny,\nz,c d\n", "x", Texts::one, Gold::given, several())) == expected);
+  CHECK(label_sets(read_csv("text,t\nx,b a\n", "x", Texts::one, Gold::given, several("t", " "))) == Sets{{"b", "a"}});
+  CHECK(separator_text("comma") == ",");
+  CHECK_THROWS_AS(separator_text("x"), UsageError);
+}
+
+TEST_CASE("label sets: columns of 0 and 1, by name, by number and without a header") {
+  const std::string csv = "text,rude,threat\nx,1,0\ny,0,0\nz,1.0,True\n";
+  const Sets expected{{"rude"}, {}, {"rude", "threat"}};
+  CHECK(label_sets(read_csv(csv, "x", Texts::one, Gold::given, several("rude,threat"))) == expected);
+  CHECK(label_sets(read_csv(csv, "x", Texts::one, Gold::given, several("2,3"))) == expected);
+  TableColumns columns({.text = "3", .text_b = {}, .label = "1,2", .separator = ";"});
+  CHECK(label_sets(read_tsv("1\t1\tx\n", "x", Texts::one, Gold::given, columns)) == Sets{{"1", "2"}});
+  const auto message = [](const std::string& content, const std::string& label) {
+    return message_of([&] { read_csv(content, "x.csv", Texts::one, Gold::given, several(label)); });
+  };
+  CHECK(message("text,a,b\nx,2,0\n", "a,b") == "x.csv:2: column 'a' holds '2', neither 0 nor 1");
+  CHECK(message("text,a,b\nx,,0\n", "a,b") == "x.csv:2: column 'a' holds '', neither 0 nor 1");
+  CHECK(message("text,a,b\nx,1,0\n", "a,c").starts_with("x.csv:1: has no column 'c'"));
+  CHECK(message("text,a,b\nx,1,0\n", "a,a").find("--label-column and --label-column are both column 2") !=
+        std::string::npos);
+}
+
+TEST_CASE("label sets: lists of JSON, texts with separators, and keys of 0 and 1") {
+  const auto read = [](const std::string& line, const std::string& label = "") {
+    return label_sets(read_jsonl_texts(line, "x.jsonl", Texts::one, Gold::given, several(label)));
+  };
+  CHECK(read(R"({"text": "x", "labels": ["a", 2, "a"]})") == Sets{{"a", "2"}});
+  CHECK(read(R"({"text": "x", "labels": []})") == Sets{{}});
+  CHECK(read(R"({"text": "x", "labels": "a; b"})") == Sets{{"a", "b"}});
+  CHECK(read(R"({"text": "x", "rude": 1, "threat": false})", "rude,threat") == Sets{{"rude"}});
+  CHECK_THROWS_AS(read(R"({"text": "x", "labels": 3})"), DataError);
+  CHECK_THROWS_AS(read(R"({"text": "x", "labels": [[]]})"), DataError);
+  CHECK_THROWS_AS(read(R"({"text": "x", "label": "a"})"), DataError);
+  CHECK_THROWS_AS(read(R"({"text": "x", "rude": "yes", "threat": 0})", "rude,threat"), DataError);
+}
+
+TEST_CASE("fasttext: labels before the text, recognised by the first of them") {
+  const auto read = [](const std::string& content, bool has_several, Gold gold = Gold::given) {
+    LabelledInput input;
+    if (has_several) input.columns.separator = ";";
+    return read_labelled_texts(content, "x.txt", input, Texts::one, gold);
+  };
+  const std::string lines = "__label__a __label__b\tx y\n__label__a z __label__q\n";
+  CHECK(label_sets(read(lines, true)) == Sets{{"a", "b"}, {"a"}});
+  CHECK(read(lines, true).at(1).text == "z __label__q");
+  CHECK(read("__label__a x\n__label__b y", false).at(1).label == "b");
+  CHECK(read(lines, false, Gold::absent).at(0).text == "x y");
+  CHECK(message_of([&] { read(lines, false); }) ==
+        "x.txt:1: has 2 labels, where one is expected; --task multilabel learns any number of them");
+  CHECK(message_of([&] { read("__label__ x\n", true); }) == "x.txt:1: the label is empty");
+  CHECK(read("label\t__label__a\n", false).at(0).label == "label");
 }

@@ -6,6 +6,7 @@
 
 #include "formats/labelled/conll.hpp"
 #include "formats/labelled/csv.hpp"
+#include "formats/labelled/fasttext.hpp"
 #include "formats/labelled/jsonl.hpp"
 #include "formats/labelled/labelled_input.hpp"
 #include "formats/labelled/squad.hpp"

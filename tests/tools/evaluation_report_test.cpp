@@ -6,6 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "tools/tasks/data_warnings.hpp"
+#include "tools/tasks/label_sets.hpp"
+
 using namespace heddle;
 
 namespace evaluation_report_tests {
@@ -347,6 +350,60 @@ TEST_CASE("baseline: the most frequent class, the mean, and each word's most fre
   tags.words.clear();
   tags.word_tags.clear();
   CHECK(baseline_of(words, tags, labels)->what == "always 'a'");
+}
+
+TEST_CASE("judge: any number of labels, with thresholds of their own, unknown labels and a baseline") {
+  TaskData data = texts_of({"", "", "", ""});
+  const std::vector<Strings> gold{{"a"}, {"a", "b"}, {}, {"new"}};
+  for (std::size_t i = 0; i < gold.size(); ++i) data.texts[i].labels = gold[i];
+  const models::TaskConfig task{.task = Task::multilabel, .labels = {"a", "b"}, .label_counts = {3, 1}, .texts = 4};
+  const data::LabelSet labels(task.labels);
+  TaskGuesses guesses;
+  guesses.labels = {{{0.9, 0.1}, {0.8, 0.3}, {0.7, 0.2}, {0.4, 0.1}}, {0.75, 0.3}};
+  const std::optional<Baseline> baseline = baseline_of(data, task, labels);
+  REQUIRE(baseline);
+  const Judgement judged = judge(data, task, labels, guesses, {.intervals = true, .baseline = &*baseline});
+  // Given a; a b; none; none: three of four labels, and no other. The baseline gives a to all: two of four.
+  CHECK(judged.metrics.front().name == "micro_f1");
+  CHECK(judged.metrics.front().value == doctest::Approx(6.0 / 7));
+  CHECK(judged.json["macro_f1"].get<double>() == doctest::Approx(2.0 / 3));
+  CHECK(judged.json["subset_accuracy"].get<double>() == doctest::Approx(3.0 / 4));
+  CHECK(judged.json["hamming_loss"].get<double>() == doctest::Approx(1.0 / 12));
+  CHECK(judged.json["lrap"].get<double>() == doctest::Approx((1 + 1 + 1 + 1.0 / 3) / 4));
+  CHECK(judged.json["map"].get<double>() == doctest::Approx((1 + 1 + 1.0 / 4) / 3));
+  CHECK(judged.json["labels"]["b"]["threshold"] == 0.3);
+  CHECK(judged.json["labels"]["new"]["recall"] == 0);
+  CHECK(judged.json["baseline"]["value"].get<double>() == doctest::Approx(4.0 / 8));
+  CHECK(judged.json["interval"]["method"] == "bootstrap");
+  const Judgement exact = judge(data, task, labels, guesses, {.metric = "subset_accuracy", .intervals = true});
+  CHECK(exact.json["interval"]["method"] == "exact");
+  CHECK(better_of("hamming_loss") == training::Better::lower);
+  const auto warning = unknown_labels_warning(data, Task::multilabel, labels);
+  REQUIRE(warning);
+  CHECK(has(*warning, "f.tsv:4: unknown label 'new'"));
+  CHECK(has(*warning, "1 of 4 labels is one that the model cannot give, and counts as wrong"));
+}
+
+TEST_CASE("label sets: thresholds are chosen, and folds and held-out parts divided by the rarest label") {
+  TaskData data = texts_of(Strings(6, ""));
+  const std::vector<Strings> gold{{"a"}, {"a", "b"}, {}, {"a"}, {"b"}, {}};
+  for (std::size_t i = 0; i < gold.size(); ++i) {
+    data.texts[i].labels = gold[i];
+    data.texts[i].text = std::string(i + 1, 'x');
+  }
+  const data::LabelSet labels({"a", "b"});
+  CHECK(rarest_labels(data, labels) == std::vector<Index>{0, 1, 2, 0, 1, 2});
+  const std::vector<Index> folds = fold_numbers(data, 2, 1);
+  for (const auto& [one, other] : {std::pair(0, 3), std::pair(1, 4), std::pair(2, 5)})
+    CHECK(folds[one] != folds[other]);
+  const HeldOutData split = hold_out({data}, Task::multilabel, data::Fraction{500'000});
+  CHECK(labels_in(split.valid.front(), Task::multilabel).size() == 2);
+  const LabelProbabilities found{{{0.9, 0.2}, {0.8, 0.4}, {0.3, 0.1}, {0.6, 0.1}, {0.2, 0.3}, {0.1, 0.1}}};
+  const std::vector<double> thresholds = best_thresholds(found, data, labels);
+  CHECK(thresholds[0] == 0.5);
+  CHECK(thresholds[1] == doctest::Approx(0.25));
+  CHECK(given_labels(found.of_texts[1], thresholds) == std::vector<Index>{0, 1});
+  CHECK(given_labels(found.of_texts[1], {}) == std::vector<Index>{0});
 }
 
 }  // namespace evaluation_report_tests

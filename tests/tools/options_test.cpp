@@ -197,7 +197,7 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {tune + "pairs.tsv --task pair --text-column 2,", "--text-column: '2,' lacks a name; write A,B"},
       {tune + "train.h5 --task lm --bad-records skip", "--bad-records: is for labelled examples"},
       {tune + "tags.conll --task label --pooling mean",
-       "--pooling has no effect without --task classify, pair or regress"},
+       "--pooling has no effect without --task classify, pair, multilabel or regress"},
       {tune + "numbers.tsv --task regress --class-weights auto",
        "--class-weights has no effect without --task classify"},
       {tune + "texts.tsv --optimizer adamw:momentum=0.5",

@@ -193,8 +193,8 @@ TEST_CASE("trust: wrong usage says what is wrong") {
   write_file(corpus.path("x.conll"), "the DET\n\n");
   corpus.refused(
       "finetune --from model.h5 --task classify --train x.conll -o x.h5", 2,
-      "x.conll: is conll, which holds tagged sentences, for --task label; this task needs labelled texts: tsv, csv "
-      "or jsonl (--format");
+      "x.conll: is conll, which holds tagged sentences, for --task label; this task needs labelled texts: tsv, csv, "
+      "jsonl or fasttext (--format");
   corpus.must("convert -q model.h5 -o hf/ && rm hf/config.json");
   corpus.refused("convert hf -o new.h5", 1, "hf: has tensors, but no config.json");
   CHECK_FALSE(std::filesystem::exists(corpus.path("new.h5")));

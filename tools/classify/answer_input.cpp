@@ -36,6 +36,8 @@ void write_results(std::ostream& out, const std::vector<ReadText>& texts, const 
   switch (answer_of(task)) {
     case Answer::number:
       return write_numbers(out, data, answers.numbers, how);
+    case Answer::labels:
+      return write_label_sets(out, data, labels, answers.labels, how);
     case Answer::span:
       return write_answers(out, data, answers, how);
     default:
@@ -70,8 +72,8 @@ void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput&
 void answer_input(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
                   const cli::Arguments& arguments, cli::Output& output) {
   const models::TaskConfig& task = answerer.task();
-  const WriteOptions how{options.top, options.raw, options.jsonl, options.threshold,
-                         null_threshold(task, options, arguments)};
+  const WriteOptions how{options.top,   arguments.given("top"), options.raw,
+                         options.jsonl, options.threshold,      null_threshold(task, options, arguments)};
   if (formats::is_file_of(path, formats::FileKind::graphs))
     return answer_graphs(answerer, path, input_of(task, options), how, output);
   answerer.check_reads_texts(path);

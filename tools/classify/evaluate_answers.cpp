@@ -30,9 +30,10 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   const std::optional<Baseline> baseline = answerer.baseline(data);
   const Judge how{options.metric, true, null_threshold(task, options, arguments), seed,
                   baseline ? &*baseline : nullptr};
-  const TaskGuesses guesses =
-      guesses_in_parts(data, labels, [&](const TaskData& part) { return answerer.answer(part); });
-  const Judgement judgement = arguments.given("threshold")
+  TaskGuesses guesses = guesses_in_parts(data, labels, [&](const TaskData& part) { return answerer.answer(part); });
+  if (task.has_label_sets() && options.threshold > 0)
+    guesses.labels.thresholds.assign(static_cast<std::size_t>(labels.size()), options.threshold);
+  const Judgement judgement = arguments.given("threshold") && !task.has_label_sets()
                                   ? judge_answered(data, task, labels, guesses, options.threshold, how)
                                   : judge(data, task, labels, guesses, how);
   if (options.output != "-") {

@@ -63,7 +63,9 @@ void refuse_unused(const models::TaskConfig& config, const ClassifyOptions& opti
 }
 
 TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options) {
-  return {.labelled = options.input,
+  formats::LabelledInput labelled = options.input;
+  if (task.has_label_sets()) labelled.columns.separator = formats::separator_text(task.separator);
+  return {.labelled = labelled,
           .task = task.task,
           .texts = task.two_texts ? formats::Texts::two : formats::Texts::one,
           .gold = options.evaluate ? formats::Gold::given : formats::Gold::absent,

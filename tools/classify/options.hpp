@@ -79,7 +79,8 @@ struct ClassifyOptions {
             self.top);
     visitor(Field("threshold",
                   "print a label only if its probability is at least P, else an empty one, or null with --jsonl; with "
-                  "--evaluate: print the fraction of texts with a label (coverage) and the metrics of these")
+                  "--evaluate: print the fraction of texts with a label (coverage) and the metrics of these; where "
+                  "texts have any number of labels: P instead of each label's own threshold")
                 .range(0, 1)
                 .takes("P")
                 .essential(),

@@ -10,6 +10,7 @@
 #include "tools/classify/plain_words.hpp"
 #include "tools/lines/escaped.hpp"
 #include "tools/lines/object_line.hpp"
+#include "tools/tasks/label_sets.hpp"
 
 namespace heddle {
 
@@ -63,6 +64,32 @@ void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet
       out << (k == 0 ? "" : "\t") << labels.name(order[k]) << "\t" << probability(order[k]);
     }
     out << "\n";
+  }
+}
+
+void write_label_sets(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
+                      const LabelProbabilities& found, const WriteOptions& options) {
+  const std::vector<double> thresholds =
+      options.threshold > 0 ? std::vector<double>(static_cast<std::size_t>(labels.size()), options.threshold)
+                            : found.thresholds;
+  for (std::size_t i = 0; i < found.of_texts.size(); ++i) {
+    const std::vector<double>& probabilities = found.of_texts[i];
+    const std::vector<Index> given = given_labels(probabilities, thresholds);
+    const std::vector<Index> listed = options.has_top ? ranking(probabilities, options.top) : given;
+    const auto probability = [&](Index id) { return probabilities[static_cast<std::size_t>(id)]; };
+    if (!options.jsonl) {
+      for (std::size_t k = 0; k < listed.size(); ++k)
+        out << (k == 0 ? "" : "\t") << labels.name(listed[k]) << "\t" << probability(listed[k]);
+      out << "\n";
+      continue;
+    }
+    Json json = text_json(data.texts[i]);
+    json["labels"] = Json::array();
+    for (const Index id : given) json["labels"].push_back(labels.name(id));
+    json["probabilities"] = Json::object();
+    for (const Index id : ranking(probabilities, options.has_top ? options.top : labels.size()))
+      json["probabilities"][labels.name(id)] = probability(id);
+    out << object_line(json, data.texts[i].more) << "\n";
   }
 }
 

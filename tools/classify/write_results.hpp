@@ -17,6 +17,7 @@ TaskData joined_texts(const std::vector<ReadText>& texts);
 
 struct WriteOptions {
   Index top = 1;
+  bool has_top = false;  // whether `top` was asked for
   bool raw = false;
   bool jsonl = false;
   double threshold = 0;
@@ -30,6 +31,12 @@ struct WriteOptions {
 // (null below the threshold), probability, and top with all printed labels.
 void write_classes(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
                    const std::vector<std::vector<double>>& classes, const WriteOptions& options);
+
+// One line per text: LABEL TAB PROBABILITY of each label whose probability reaches its threshold, or `threshold` if
+// that is above 0, most probable first; an empty line if none does. With `top`, that number of labels, whatever their
+// thresholds. With jsonl one object per text: text, labels, and probabilities, of all labels, or of the `top` ones.
+void write_label_sets(std::ostream& out, const TaskData& data, const data::LabelSet& labels,
+                      const LabelProbabilities& found, const WriteOptions& options);
 
 // One line per text: the predicted number.
 void write_numbers(std::ostream& out, const TaskData& data, const std::vector<double>& numbers,

@@ -15,10 +15,12 @@
 #include "formats/json/node.hpp"
 #include "formats/labelled/csv.hpp"
 #include "formats/labelled/example_members.hpp"
+#include "formats/labelled/fasttext.hpp"
 #include "formats/labelled/jsonl.hpp"
 #include "libcore/data/folds.hpp"
 #include "libcore/text/unicode.hpp"
 #include "tools/tasks/data_warnings.hpp"
+#include "tools/tasks/label_sets.hpp"
 
 namespace heddle {
 
@@ -40,7 +42,17 @@ bool first_object_has(std::string_view content, const std::string& name) {
 LabelledFormat format_of(const std::string& path, std::string_view content, const formats::LabelledInput& input) {
   const LabelledFormat format = formats::labelled_format(path, input);
   const bool is_json = format == LabelledFormat::squad && input.format == LabelledFormat::automatic;
-  return is_json && formats::holds_objects(content) ? LabelledFormat::jsonl : format;
+  if (is_json && formats::holds_objects(content)) return LabelledFormat::jsonl;
+  const bool is_named = input.format != LabelledFormat::automatic || path.ends_with(ending_of(format));
+  return !is_named && !input.columns.any() && formats::is_fasttext(content) ? LabelledFormat::fasttext : format;
+}
+
+// Whether texts have any number of labels: in lists, columns of 0 and 1, or fastText's lines of which one has not one.
+bool holds_label_sets(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
+  if (input.columns.label.find(',') != std::string::npos) return true;
+  if (format == LabelledFormat::jsonl)
+    return input.columns.label.empty() && first_object_has(content, "labels") && !first_object_has(content, "label");
+  return format == LabelledFormat::fasttext && !formats::has_one_label_each(content);
 }
 
 bool has_header(LabelledFormat format, formats::Header header) {
@@ -62,6 +74,8 @@ TaskInput how_to_read(std::string_view content, LabelledFormat format, const for
   if (format == LabelledFormat::squad || (is_jsonl && first_object_has(content, "question"))) how.task = Task::span;
   if (format == LabelledFormat::conll || format == LabelledFormat::conllu) how.task = Task::label;
   if (how.task != Task::classify) return how;
+  if (holds_label_sets(content, format, input)) how.task = Task::multilabel;
+  if (how.task == Task::multilabel || format == LabelledFormat::fasttext) return how;
   const bool two = is_jsonl ? first_object_has(content, "text_b") : table_has_two_texts(content, format, input);
   const bool names_two = input.columns.text.find(',') != std::string::npos;
   if (names_two || (two && !input.columns.any())) how.texts = formats::Texts::two;
@@ -159,7 +173,9 @@ class Splitter {
     }
     if (task_ == Task::classify && many) arguments_.warn(*many);
     if (const auto alike = alike_labels_warning(data_.file, labels_)) arguments_.warn(*alike);
-    const std::vector<Index> ids = task_ == Task::label ? rarest_tags(data_, labels_) : gold_labels(data_, labels_);
+    const std::vector<Index> ids = task_ == Task::label        ? rarest_tags(data_, labels_)
+                                   : task_ == Task::multilabel ? rarest_labels(data_, labels_)
+                                                               : gold_labels(data_, labels_);
     for (std::size_t i = 0; i < units_.size(); ++i) units_[i].label = ids[i];
     settle_copies();
     if (task_ == Task::classify) check_rare();
@@ -170,7 +186,7 @@ class Splitter {
 
   // Copies get the rarest of their labels.
   void settle_copies() {
-    texts_.resize(static_cast<std::size_t>(labels_.size()));
+    texts_.resize(static_cast<std::size_t>(labels_.size()) + 1);  // the last for texts without a label
     for (const data::Unit& unit : units_) texts_[static_cast<std::size_t>(unit.label)].insert(unit.key);
     std::map<std::uint64_t, Index> known;
     std::set<std::uint64_t> differ;

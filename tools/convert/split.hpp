@@ -73,10 +73,10 @@ inline constexpr const char* rare_advice = "; give more examples, or put such cl
 
 // Writes DIR/train, DIR/valid and DIR/test with the ending of the input's format, and with its bytes: rows, lines or
 // sentences as they were, a header in each; of SQuAD its paragraphs. Parts have the classes in the same proportions
-// (of sentences, tags: by the rarest of each), and all copies of a text, a sentence or a context are in one of them
-// (units_of). A function of the file's content and --seed. Numbers, recognised by being more than a tenth of the
-// examples and more than ten, and questions are split at random. Throws UsageError and DataError; then nothing is
-// written.
+// (of sentences, tags, and of texts with any number of labels these: by the rarest of each), and all copies of a text,
+// a sentence or a context are in one of them (units_of). A function of the file's content and --seed. Numbers,
+// recognised by being more than a tenth of the examples and more than ten, and questions are split at random. Throws
+// UsageError and DataError; then nothing is written.
 void split_labelled(const std::string& path, const std::string& output, const SplitOptions& options,
                     const cli::Arguments& arguments);
 

@@ -6,6 +6,7 @@
 #include "libcore/training/trainer.hpp"
 #include "tools/finetune/tuning.hpp"
 #include "tools/tasks/evaluation_report.hpp"
+#include "tools/tasks/label_sets.hpp"
 
 namespace heddle {
 
@@ -74,6 +75,7 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
     TaskAnswers answers = answer(*bag.model, data.valid, valid, {}, {.stop = by.stop});
     if (by.stop()) return {{"nothing", 0}};
     TaskGuesses guesses = guesses_of(std::move(answers), data.valid, data.labels);
+    if (task.has_label_sets()) guesses.labels.thresholds = best_thresholds(guesses.labels, data.valid, data.labels);
     std::vector<training::Metric> metrics =
         judge(data.valid, bag.model->task(), data.labels, guesses, {.metric = metric}).metrics;
     keep_best(best, better, {metrics.front().value, std::move(guesses)});

@@ -69,6 +69,12 @@ void put(std::vector<Answer>& all, std::vector<Answer>& some, const std::vector<
   for (std::size_t i = 0; i < some.size(); ++i) all[static_cast<std::size_t>(places[i])] = std::move(some[i]);
 }
 
+// Adds the fold's part of the mean over the folds.
+void add_thresholds(std::vector<double>& mean, const std::vector<double>& of_fold, double folds) {
+  mean.resize(of_fold.size());
+  for (std::size_t label = 0; label < of_fold.size(); ++label) mean[label] += of_fold[label] / folds;
+}
+
 // Examples and answers in the order of the files.
 void arrange(std::vector<FoldAnswers> parts, OutOfFold& result) {
   TaskData& data = result.data = parts.front().data;
@@ -82,6 +88,8 @@ void arrange(std::vector<FoldAnswers> parts, OutOfFold& result) {
     put(answers.classes, part.answers.classes, part.places, size);
     put(answers.numbers, part.answers.numbers, part.places, size);
     put(answers.tags, part.answers.tags, part.places, size);
+    put(answers.labels.of_texts, part.answers.labels.of_texts, part.places, size);
+    add_thresholds(answers.labels.thresholds, part.answers.labels.thresholds, static_cast<double>(parts.size()));
     put(answers.spans, part.answers.spans, part.places, size);
     put(data.texts, part.data.texts, part.places, size);
     put(data.sentences, part.data.sentences, part.places, size);
@@ -149,7 +157,7 @@ bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults,
       return false;
     }
     result.task = trainee.model().task();
-    result.labels = result.task.has_classes() ? data::LabelSet(result.task.labels) : data::LabelSet();
+    result.labels = result.task.has_labels() ? data::LabelSet(result.task.labels) : data::LabelSet();
     const TaskGuesses guesses = guesses_of(part->answers, part->data, result.labels);
     result.metrics.push_back(
         judge(part->data, result.task, result.labels, guesses, judge_of(result.task, spec.tuning->metric)).metrics);

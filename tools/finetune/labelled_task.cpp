@@ -13,6 +13,7 @@
 #include "tools/finetune/bag_baseline.hpp"
 #include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/graph_data.hpp"
+#include "tools/tasks/label_sets.hpp"
 #include "tools/training/training_files.hpp"
 
 namespace heddle {
@@ -22,8 +23,24 @@ namespace {
 using models::Task;
 
 TaskInput task_input(const TuningSpec& settings) {
-  return {settings.input, settings.task.kind(),
-          settings.task.kind() == Task::pair ? formats::Texts::two : formats::Texts::one, formats::Gold::given};
+  const Task task = settings.task.kind();
+  formats::LabelledInput labelled = settings.input;
+  if (has_label_sets(task)) labelled.columns.separator = formats::separator_text(settings.task.separator());
+  return {labelled, task, task == Task::pair ? formats::Texts::two : formats::Texts::one, formats::Gold::given};
+}
+
+// Columns of 0 and 1 are labels, each of which a text must have.
+void check_label_sets(const TaskData& data, const data::LabelSet& labels, const TaskInput& input) {
+  for (const std::string& column : formats::TextColumns(input.labelled.columns).flags()) {
+    const bool is_number = column.find_first_not_of("0123456789") == column.npos;
+    check<DataError>(is_number || labels.find(column), data.file, ": column ", text::quoted(column),
+                     " holds no 1; a label that no text has cannot be learned, leave it out of --label-column");
+  }
+  check<DataError>(labels.size() > 0, data.file, ": no text has a label");
+  check<DataError>(labels.size() > 1, data.file, ": '", labels.name(0),
+                   "' is the only label; whether texts have one label is learned by --task classify");
+  check<DataError>(labels.names() != std::vector<std::string>{"0", "1"}, data.file,
+                   ": the labels are 0 and 1; --label-column A,B names several columns that hold 0 or 1, as labels");
 }
 
 // The file of --valid: of graphs that it splits itself, those to validate with.
@@ -105,6 +122,20 @@ void set_mean_and_stddev(models::TaskConfig& config, std::vector<double> numbers
   config.stddev = squares > 0 ? std::sqrt(squares / n) * unit : 1;
 }
 
+// The probabilities of classes for the examples whose gold class is known, and these; each label of which a text has
+// any number is an example of two classes.
+LabelPairs known_answers(TaskAnswers answers, const TaskData& data, const data::LabelSet& labels) {
+  if (!answers.labels.of_texts.empty()) return label_pairs(answers.labels, data, labels);
+  LabelPairs known;
+  for (std::size_t i = 0; i < answers.classes.size(); ++i) {
+    const std::optional<Index> label = labels.find(data.texts[i].label);
+    if (!label) continue;
+    known.gold.push_back(*label);
+    known.probabilities.push_back(std::move(answers.classes[i]));
+  }
+  return known;
+}
+
 double rounded(double value) {
   return std::round(value * 1e4) / 1e4;
 }
@@ -129,6 +160,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   like(files.front(), input);
   for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
   labels_ = labels_in(joined(files), settings.task.kind());
+  if (has_label_sets(settings.task.kind())) check_label_sets(joined(files), labels_, input);
   check<UsageError>(spec.training.label_smoothing == 0 || has_classes(settings.task.kind()),
                     "--label-smoothing: the task ", to_text(settings.task.kind()), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(spec.seed)};
@@ -187,7 +219,8 @@ std::vector<std::string> LabelledTask::slips() const {
     add(numbered_words_warning(file));
   }
   if (answered_by(task) != models::Answered::parts) add(many_classes_warning(train_, labels_));
-  if (answered_by(task) != models::Answered::parts) add(numeric_classes_warning(train_.file, labels_));
+  if (answered_by(task) != models::Answered::parts && !has_label_sets(task))
+    add(numeric_classes_warning(train_.file, labels_));
   add(alike_labels_warning(train_.file, labels_));
   add(long_word_warning(train_));
   if (valid_) {
@@ -218,6 +251,7 @@ models::TaskConfig LabelledTask::config() const {
   config.of_graphs = train_files_.front().graphs != nullptr;
   config.level = train_files_.front().level;
   config.columns = train_files_.front().columns;
+  if (config.has_label_sets()) config.separator = settings.task.separator();
   learn_baseline(config, train_, labels_);
   if (answer_of(settings.task.kind()) != models::Answer::number) return config;
   std::vector<double> numbers;
@@ -308,6 +342,7 @@ std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& mo
   TaskAnswers answers = answer(model, *valid_, valid_examples_, {}, {.stop = by.stop});
   if (by.group.any(by.stop())) return {{"nothing", 0}};
   TaskGuesses guesses = guesses_of(std::move(answers), *valid_, labels_);
+  if (model.task().has_label_sets()) guesses.labels.thresholds = best_thresholds(guesses.labels, *valid_, labels_);
   Judge how{.metric = tuning_.metric};
   if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
   std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, guesses, how).metrics;
@@ -340,15 +375,7 @@ double LabelledTask::temperature(const models::TaskModel& model) const {
   // Of ranks that share a model, the first one alone writes it.
   const bool shares_model = options_.tensor_parallel > 1;
   if (!valid_ || !tuning_.task.calibrates() || !has_probabilities || shares_model) return 1;
-  std::vector<std::vector<double>> probabilities;
-  std::vector<Index> gold;
-  TaskAnswers answers = answer(model, *valid_, valid_examples_, {});
-  for (std::size_t i = 0; i < answers.classes.size(); ++i) {
-    const std::optional<Index> label = labels_.find(valid_->texts[i].label);
-    if (!label) continue;
-    gold.push_back(*label);
-    probabilities.push_back(std::move(answers.classes[i]));
-  }
+  const auto [probabilities, gold] = known_answers(answer(model, *valid_, valid_examples_, {}), *valid_, labels_);
   const double temperature = metrics::best_temperature(probabilities, gold);
   std::vector<metrics::Forecast> before, after;
   for (std::size_t i = 0; i < gold.size(); ++i) {
@@ -364,6 +391,26 @@ double LabelledTask::temperature(const models::TaskModel& model) const {
                                        ", ECE ", change(metrics::calibration_error));
   options_.is_candidate ? arguments_.detail(note) : arguments_.say(note);
   return temperature;
+}
+
+std::vector<double> LabelledTask::thresholds(const models::TaskModel& model) const {
+  // Of ranks that share a model, the first one alone writes it.
+  if (!valid_ || !model.task().has_label_sets() || options_.tensor_parallel > 1) return {};
+  TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}), *valid_, labels_);
+  const auto micro_f1 = [&] {
+    return judge(*valid_, model.task(), labels_, guesses, {.metric = "micro_f1"}).metrics.front().value;
+  };
+  guesses.labels.thresholds.clear();
+  const double before = micro_f1();
+  guesses.labels.thresholds = best_thresholds(guesses.labels, *valid_, labels_);
+  std::vector<std::string> shown;
+  for (std::size_t label = 0; label < guesses.labels.thresholds.size(); ++label) {
+    shown.push_back(
+        concatenate(labels_.name(static_cast<Index>(label)), " ", rounded(guesses.labels.thresholds[label])));
+  }
+  arguments_.say(concatenate("thresholds with the best validation F1 of each label: ", join_first(shown, 10),
+                             "; micro F1 is ", rounded(micro_f1()), " with them, ", rounded(before), " with 0.5"));
+  return guesses.labels.thresholds;
 }
 
 training::Better LabelledTask::better() const {
@@ -432,7 +479,10 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
 }
 
 std::string LabelledTask::summary() const {
-  const std::string classes = labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes") : "";
+  const std::string classes = has_label_sets(tuning_.task.kind())
+                                  ? concatenate(" with any of ", labels_.size(), " labels")
+                              : labels_.size() > 0 ? concatenate(" of ", labels_.size(), " classes")
+                                                   : "";
   if (train_.graphs == nullptr || !train_.columns.empty() || train_.sentences.empty()) {
     return concatenate(grouped(train_.size()), train_.size() == 1 ? " example" : " examples", classes);
   }

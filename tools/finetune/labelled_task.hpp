@@ -44,6 +44,8 @@ class LabelledTask : public FinetuningTask {
   FoldAnswers answer_validation(const models::TaskModel& model) const;
   // Fitted on the validation data, and reported.
   double temperature(const models::TaskModel& model) const override;
+  // Chosen on the validation data, and reported.
+  std::vector<double> thresholds(const models::TaskModel& model) const override;
   std::vector<std::string> baseline_notes(std::optional<double> best, const std::function<bool()>& stop) const override;
 
  private:

@@ -69,6 +69,7 @@ void make_ensemble(const FinetuneOptions& options, const cli::Arguments& argumen
   Ensemble models(options.ensemble);
   const models::TaskConfig& task = models.task();
   TaskInput input{settings.input, task.task, task.two_texts ? formats::Texts::two : formats::Texts::one};
+  if (task.has_label_sets()) input.labelled.columns.separator = formats::separator_text(task.separator);
   input.level = task.level;
   input.columns = task.columns;
   input.side = data::SplitSide::valid;

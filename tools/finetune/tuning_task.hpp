@@ -37,6 +37,8 @@ class FinetuningTask {
   }
   // The temperature that the logits of the trained model need for its probabilities to hold; 1 where none is fitted.
   virtual double temperature(const models::TaskModel&) const { return 1; }
+  // The thresholds of labels of which texts have any number; none: 1/2, or not that task.
+  virtual std::vector<double> thresholds(const models::TaskModel&) const { return {}; }
   // Has a new model start from the examples, where it can.
   virtual void start(models::TaskModel&) {}
 };

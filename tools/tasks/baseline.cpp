@@ -72,7 +72,8 @@ std::vector<metrics::Forecast> forecasts_of_frequencies(const TaskData& data, co
 }  // namespace
 
 void learn_baseline(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
-  if (!task.has_classes()) return;
+  if (!task.has_labels()) return;
+  if (task.has_label_sets()) task.texts = train.size();
   task.label_counts = label_counts_in(train, task.task, labels);
   if (answered_by(task.task) == Answered::parts && train.graphs == nullptr) learn_words(task, train, labels);
 }
@@ -84,7 +85,14 @@ std::optional<Baseline> baseline_of(const TaskData& data, const models::TaskConf
     guesses.numbers.assign(data.texts.size(), task.mean);
     return Baseline{concatenate("always ", task.mean, ", the mean"), std::move(guesses)};
   }
-  if (!task.has_classes() || task.label_counts.empty()) return std::nullopt;
+  if (!task.has_labels() || task.label_counts.empty()) return std::nullopt;
+  if (task.has_label_sets()) {
+    std::vector<double> frequencies;
+    for (const Index count : task.label_counts)
+      frequencies.push_back(static_cast<double>(count) / static_cast<double>(std::max<Index>(1, task.texts)));
+    guesses.labels.of_texts.assign(data.texts.size(), frequencies);
+    return Baseline{"each label where most texts have it", std::move(guesses)};
+  }
   const Index usual = most_frequent(task.label_counts);
   const std::string always = concatenate("always '", labels.name(usual), "'");
   if (answered_by(task.task) == Answered::parts) {

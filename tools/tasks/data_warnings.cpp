@@ -161,7 +161,8 @@ std::optional<std::string> missing_classes_warning(const TaskData& valid, models
 }
 
 std::optional<std::string> one_label_warning(const TaskData& valid, models::Task task, const data::LabelSet& labels) {
-  if (labels.size() < 2 || valid.size() < 2 || labels_in(valid, task).size() != 1) return std::nullopt;
+  if (has_label_sets(task) || labels.size() < 2 || valid.size() < 2 || labels_in(valid, task).size() != 1)
+    return std::nullopt;
   const std::vector<Index> counts = label_counts_in(valid, task, labels);
   if (std::ranges::count(counts, 0) != labels.size() - 1) return std::nullopt;
   const auto only = std::ranges::find_if(counts, [](Index count) { return count > 0; }) - counts.begin();
@@ -181,7 +182,10 @@ std::optional<std::string> unknown_labels_warning(const TaskData& data, models::
     first = name;
     line = at;
   };
-  for (const data::LabelledText& text : data.texts) add(text.label, text.line);
+  for (const data::LabelledText& text : data.texts) {
+    if (!has_label_sets(task)) add(text.label, text.line);
+    for (const std::string& label : text.labels) add(label, text.line);
+  }
   for (const data::TaggedSentence& sentence : data.sentences) {
     for (std::size_t w = 0; w < sentence.tags.size(); ++w) add(sentence.tags[w], sentence.lines[w]);
   }
@@ -189,9 +193,12 @@ std::optional<std::string> unknown_labels_warning(const TaskData& data, models::
   const std::string problem = labels.unknown(first, data.file, line);
   check<DataError>(unknown < all && !(line == 1 && data::is_name_of_labels(first)), problem);
   return concatenate(problem, problem.ends_with('?') ? " " : "; ", unknown, " of ",
-                     of_words ? counted(all, "word", "words") : counted(all, "example", "examples"),
-                     unknown == 1 ? " has" : " have", " a label that the model cannot give, and ",
-                     unknown == 1 ? "counts" : "count", " as wrong");
+                     has_label_sets(task) ? counted(all, "label", "labels")
+                     : of_words           ? counted(all, "word", "words")
+                                          : counted(all, "example", "examples"),
+                     has_label_sets(task) ? (unknown == 1 ? " is one" : " are ones")
+                                          : (unknown == 1 ? " has a label" : " have a label"),
+                     " that the model cannot give, and ", unknown == 1 ? "counts" : "count", " as wrong");
 }
 
 std::optional<std::string> numbered_words_warning(const TaskData& data) {

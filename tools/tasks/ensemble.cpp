@@ -8,6 +8,7 @@
 #include "tools/cli/model_files.hpp"
 #include "tools/tasks/data_warnings.hpp"
 #include "tools/tasks/graph_data.hpp"
+#include "tools/tasks/label_sets.hpp"
 #include "tools/tasks/prediction_pool.hpp"
 
 namespace heddle {
@@ -55,6 +56,36 @@ std::vector<ClassPredictions> words_of(const std::vector<TaskAnswers>& answers, 
   return words;
 }
 
+// The pool of having a label and not having it.
+double pooled_probability(const std::vector<double>& of_models, const std::vector<double>& weights) {
+  std::vector<std::vector<double>> pairs;
+  for (const double probability : of_models) pairs.push_back({1 - probability, probability});
+  const std::vector<std::span<const double>> models(pairs.begin(), pairs.end());
+  return pooled(models, weights)[1];
+}
+
+// Thresholds are pooled as probabilities are: a text at the thresholds of all models is at that of the pool.
+LabelProbabilities pooled_labels(const std::vector<TaskAnswers>& answers, const std::vector<double>& weights) {
+  LabelProbabilities pool;
+  const std::vector<std::vector<double>>& first = answers.front().labels.of_texts;
+  const std::size_t labels = first.empty() ? 0 : first.front().size();
+  const auto pool_all = [&](const auto& probability) {
+    std::vector<double> all;
+    for (std::size_t label = 0; label < labels; ++label) {
+      std::vector<double> of_models;
+      for (const TaskAnswers& model : answers) of_models.push_back(probability(model.labels, label));
+      all.push_back(pooled_probability(of_models, weights));
+    }
+    return all;
+  };
+  for (std::size_t i = 0; i < first.size(); ++i)
+    pool.of_texts.push_back(
+        pool_all([i](const LabelProbabilities& model, std::size_t label) { return model.of_texts[i][label]; }));
+  pool.thresholds = pool_all(
+      [](const LabelProbabilities& model, std::size_t label) { return threshold_of(model.thresholds, label); });
+  return pool;
+}
+
 // "nodes", "the labels a, b": what a model of graphs answers for.
 std::string subject_of(const models::TaskConfig& task) {
   return task.columns.empty() ? to_text(task.level) + "s" : "the labels " + join(task.columns);
@@ -98,7 +129,7 @@ void Ensemble::add(const std::string& path, const std::string& base) {
   check<DataError>(!has_own_head(own.task), path, ": is a language model's adapter, for generate");
   if (like_ == nullptr) like_ = this;
   if (like_->members_.empty()) {
-    if (own.has_classes()) labels_ = data::LabelSet(own.labels);
+    if (own.has_labels()) labels_ = data::LabelSet(own.labels);
   } else {
     check_alike(path, own);
     labels_ = like_->labels_;
@@ -149,7 +180,7 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
   const formats::LoadedTask& loaded = member.loaded;
   const models::Model& body = loaded.model->body();
   const models::TaskConfig& own = loaded.model->task();
-  const data::LabelSet own_labels = own.has_classes() ? data::LabelSet(own.labels) : data::LabelSet();
+  const data::LabelSet own_labels = own.has_labels() ? data::LabelSet(own.labels) : data::LabelSet();
   check<DataError>(!loaded.tokenizer || own.of_graphs || data.graphs == nullptr, data.file, ": holds graphs, and ",
                    member.path, " was trained on texts");
   check<DataError>(!own.of_graphs || data.graphs != nullptr, data.file, ": holds texts, and ", member.path,
@@ -164,6 +195,8 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
   const std::vector<data::TaskExample> examples = encode();
   TaskAnswers answers = answer(*loaded.model, data, examples, how.limits, how.predict);
   for (std::vector<double>& text : answers.classes) reorder(text, member.places);
+  for (std::vector<double>& text : answers.labels.of_texts) reorder(text, member.places);
+  reorder(answers.labels.thresholds, member.places);
   for (auto& sentence : answers.tags) {
     for (std::vector<double>& word : sentence) reorder(word, member.places);
   }
@@ -199,6 +232,7 @@ TaskAnswers Ensemble::pool(const std::vector<TaskAnswers>& answers) const {
       pool.tags[s].push_back(all([ s, w ](const TaskAnswers& model) -> const auto& { return model.tags[s][w]; }));
     }
   }
+  pool.labels = pooled_labels(answers, weights_);
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (std::size_t n = 0; n < answers.front().numbers.size(); ++n) {
     double mean = 0;
@@ -234,6 +268,12 @@ std::vector<double> best_weights(const Ensemble& models, const std::vector<TaskA
       std::vector<NumberPredictions> numbers;
       for (const TaskAnswers& model : answers) numbers.push_back(model.numbers);
       return mean_weights(numbers, gold_numbers(data));
+    }
+    case Answer::labels: {
+      std::vector<ClassPredictions> pairs;
+      for (const TaskAnswers& model : answers)
+        pairs.push_back(label_pairs(model.labels, data, models.labels()).probabilities);
+      return pool_weights(pairs, label_pairs(answers.front().labels, data, models.labels()).gold);
     }
     default: {
       std::vector<Index> gold;

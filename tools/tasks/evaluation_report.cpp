@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -19,29 +18,12 @@
 #include "libcore/metrics/regression.hpp"
 #include "libcore/metrics/span_answers.hpp"
 #include "tools/tasks/graph_data.hpp"
+#include "tools/tasks/label_sets.hpp"
+#include "tools/tasks/measures.hpp"
 
 namespace heddle {
 
 namespace {
-
-using Places = std::span<const Index>;
-
-std::string rounded(double value) {
-  return format_fixed(value, 4);
-}
-
-std::string scores_line(const std::string& name, const metrics::Scores& scores, std::size_t width) {
-  return fmt::format("{}{:{}}{:>11}{:>9}{:>9}{:9}\n", name, "", width - display_width(name), rounded(scores.precision),
-                     rounded(scores.recall), rounded(scores.f1), scores.support);
-}
-
-std::string scores_table(const std::vector<std::pair<std::string, metrics::Scores>>& rows) {
-  std::size_t width = 5;
-  for (const auto& [name, scores] : rows) width = std::max(width, display_width(name));
-  std::string table = std::string(width, ' ') + "  precision   recall       F1  support\n";
-  for (const auto& [name, scores] : rows) table += scores_line(name, scores, width);
-  return table;
-}
 
 std::string confusion_table(const metrics::ClassificationReport& report) {
   std::size_t width = 8;
@@ -56,114 +38,6 @@ std::string confusion_table(const metrics::ClassificationReport& report) {
     table += "\n";
   }
   return table;
-}
-
-// The metrics of which less is better.
-constexpr std::array<std::string_view, 6> errors{"mean_squared_error", "rmse", "mae", "log_loss", "brier", "ece"};
-
-// A metric over the examples at these indices: all, or a bootstrap sample, which repeats some.
-struct Measure {
-  std::string name;
-  std::function<double(Places)> of;
-  std::function<bool(Index)> is_right = {};  // of one example, where the metric is the fraction of those that are
-};
-
-std::vector<Index> all_places(Index examples) {
-  std::vector<Index> places(static_cast<std::size_t>(examples));
-  std::iota(places.begin(), places.end(), Index{0});
-  return places;
-}
-
-// Moves the measure that decides to the front.
-void choose(std::vector<Measure>& measures, const std::string& metric) {
-  if (metric == "auto") return;
-  const auto found = std::find_if(measures.begin(), measures.end(), [&](const Measure& m) { return m.name == metric; });
-  std::vector<std::string> names;
-  for (const Measure& measure : measures) names.push_back(measure.name);
-  const std::string near = nearest(metric, names);
-  check<UsageError>(found != measures.end(), "--metric: the task has no metric '", metric, "'; it has ", join(names),
-                    near.empty() ? "" : "; did you mean '" + near + "'?");
-  std::rotate(measures.begin(), found, found + 1);
-}
-
-// Bootstrap samples of fewer examples say nothing of others.
-constexpr Index least_examples = 10;
-
-metrics::Interval interval_of(const Measure& measure, Index examples, std::uint64_t seed) {
-  if (!measure.is_right) return metrics::bootstrap_interval(examples, measure.of, {.seed = seed});
-  return metrics::proportion_interval(std::ranges::count_if(all_places(examples), measure.is_right), examples);
-}
-
-metrics::Interval difference_of(const Measure& model, const Measure& baseline, Index examples, std::uint64_t seed) {
-  if (!model.is_right) {
-    return metrics::bootstrap_interval(examples, [&](Places places) { return model.of(places) - baseline.of(places); },
-                                       {.seed = seed});
-  }
-  Index gained = 0, lost = 0;
-  for (Index i = 0; i < examples; ++i) {
-    const bool is_right = model.is_right(i);
-    if (is_right != baseline.is_right(i)) ++(is_right ? gained : lost);
-  }
-  return metrics::difference_interval(gained, lost, examples);
-}
-
-// The metric that decides, of the baseline, and the model's difference from it on the same examples.
-void add_baseline(Judgement& judgement, const Measure& model, const Measure& baseline, Index examples,
-                  const Judge& how) {
-  const std::vector<Index> all = all_places(examples);
-  const double value = baseline.of(all), difference = model.of(all) - value;
-  const metrics::Interval interval = difference_of(model, baseline, examples, how.seed);
-  const bool is_enough = model.is_right || examples >= least_examples;
-  const bool is_lower = interval.high<0, is_higher = interval.low> 0;
-  const bool is_less_better = better_of(model.name) == training::Better::lower;
-  const Comparison comparison{.baseline = value,
-                              .difference = difference,
-                              .low = interval.low,
-                              .high = interval.high,
-                              .is_better = is_enough && (is_less_better ? is_lower : is_higher),
-                              .is_worse = is_enough && (is_less_better ? is_higher : is_lower)};
-  judgement.comparison = comparison;
-  judgement.json["baseline"] = {{"what", how.baseline->what},
-                                {"metric", model.name},
-                                {"value", value},
-                                {"difference", difference},
-                                {"low", interval.low},
-                                {"high", interval.high},
-                                {"model_is_better", comparison.is_better},
-                                {"model_is_worse", comparison.is_worse}};
-  judgement.text += concatenate("baseline            ", rounded(value), " (", how.baseline->what, ")\n");
-  judgement.text +=
-      concatenate("the model is ", comparison.rank(), " than the baseline: ", comparison.text(model.name), "\n");
-}
-
-// The metrics of all examples, and the confidence interval of the first. The measures of the baseline, if there are
-// any, are the same ones in the same order.
-void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how,
-                  std::vector<Measure> of_baseline = {}) {
-  if (!of_baseline.empty()) choose(of_baseline, how.metric);
-  choose(measures, how.metric);
-  const std::vector<Index> all = all_places(examples);
-  for (const auto& [name, of, is_right] : measures) {
-    const double value = of(all);
-    check<NumericError>(std::isfinite(value), "the ", name,
-                        " of the predictions is not finite: the model has diverged");
-    judgement.metrics.push_back({name, value});
-    if (!judgement.json.contains(name)) judgement.json[name] = value;
-    judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + rounded(value) + "\n";
-  }
-  if (!how.intervals) return;
-  const Measure& first = measures.front();
-  const metrics::Interval interval = interval_of(first, examples, how.seed);
-  const bool is_exact = first.is_right != nullptr;
-  judgement.json["interval"] = {{"metric", first.name},
-                                {"level", 0.95},
-                                {"method", is_exact ? "exact" : "bootstrap"},
-                                {"low", interval.low},
-                                {"high", interval.high}};
-  const bool is_few = !is_exact && examples < least_examples;
-  judgement.text += concatenate("95 % confidence interval: ", first.name, " from ", rounded(interval.low), " to ",
-                                rounded(interval.high), is_few ? ", too narrow for so few examples" : "", "\n");
-  if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, how);
 }
 
 // Labels with their predictions, in the groups that are resampled: one for a text, one per word for a sentence; those
@@ -466,7 +340,8 @@ void add_best_threshold(Judgement& judgement, const TaskData& data, const TaskGu
   const double best = std::ceil(metrics::best_null_threshold(decisions) * digits) / digits;
   const double token_f1 = metrics::report(scores_with(best, data, guesses)).all.token_f1;
   judgement.json["best_null_threshold"] = {{"threshold", best}, {"token_f1", token_f1}};
-  judgement.text += concatenate("--null-threshold ", rounded(best), " would give token_f1 ", rounded(token_f1), "\n");
+  judgement.text +=
+      concatenate("--null-threshold ", metric_text(best), " would give token_f1 ", metric_text(token_f1), "\n");
 }
 
 // Measures of the scores, which must outlive them.
@@ -497,19 +372,6 @@ Judgement judge_spans(const TaskData& data, const TaskGuesses& guesses, const Ju
 
 }  // namespace
 
-training::Better better_of(const std::string& metric) {
-  return std::ranges::count(errors, metric) > 0 ? training::Better::lower : training::Better::higher;
-}
-
-std::string Comparison::rank() const {
-  return is_better ? "better" : is_worse ? "worse" : "not better";
-}
-
-std::string Comparison::text(const std::string& metric) const {
-  return concatenate("difference of ", metric, " ", rounded(difference), ", from ", rounded(low), " to ", rounded(high),
-                     " with 95 % confidence");
-}
-
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& of_model,
                 const TaskGuesses& guesses, const Judge& how) {
   const data::LabelSet labels = with_labels_in(data, task.task, of_model);
@@ -528,6 +390,8 @@ Judgement judge(const TaskData& data, const models::TaskConfig& task, const data
   switch (answer_of(task.task)) {
     case models::Answer::number:
       return judge_numbers(data, guesses, how);
+    case models::Answer::labels:
+      return judge_label_sets(data, labels, guesses, how);
     case models::Answer::span:
       return judge_spans(data, guesses, how);
     default:
@@ -558,7 +422,7 @@ Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, c
   Judgement judgement = count > 0 ? judge(answered, task, labels, given, with) : Judgement();
   judgement.json["coverage"] = coverage;
   judgement.json["answered"] = count;
-  judgement.text += concatenate("coverage            ", rounded(coverage), " (", count, " of ", all, " texts)\n");
+  judgement.text += concatenate("coverage            ", metric_text(coverage), " (", count, " of ", all, " texts)\n");
   return judgement;
 }
 
@@ -572,6 +436,7 @@ void check_metric(const TaskData& data, const models::TaskConfig& task, const da
   none.forecasts.resize(count);
   none.numbers.resize(count);
   none.spans.resize(count);
+  none.labels.of_texts.resize(count);
   for (const data::TaggedSentence& sentence : data.sentences) none.tags.emplace_back(sentence.words.size(), Guess());
   judge(data, task, labels, none, {.metric = metric});
 }

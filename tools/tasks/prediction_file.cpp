@@ -5,6 +5,7 @@
 #include "formats/archives/json_archive.hpp"
 #include "tools/lines/escaped.hpp"
 #include "tools/lines/object_line.hpp"
+#include "tools/tasks/label_sets.hpp"
 
 namespace heddle {
 
@@ -47,6 +48,18 @@ void add_fold(Json& row, const PredictionOptions& options, std::size_t example) 
   if (!options.folds.empty()) row["fold"] = options.folds[example] + 1;
 }
 
+void add_labels(Json& row, const data::LabelledText& text, const data::LabelSet& labels,
+                const LabelProbabilities& given, std::size_t example, PredictionFormat format) {
+  const std::vector<double>& probabilities = given.of_texts[example];
+  std::vector<std::string> names;
+  for (const Index id : given_labels(probabilities, given.thresholds)) names.push_back(labels.name(id));
+  const bool is_table = format == PredictionFormat::tsv;
+  row["gold"] = is_table ? Json(join(text.labels, ";")) : Json(text.labels);
+  row["predicted"] = is_table ? Json(join(names, ";")) : Json(names);
+  for (std::size_t label = 0; !is_table && label < probabilities.size(); ++label)
+    row["probabilities"][labels.name(static_cast<Index>(label))] = probabilities[label];
+}
+
 void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
                  const PredictionOptions& options) {
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
@@ -56,6 +69,8 @@ void write_texts(Rows& rows, const TaskData& data, const data::LabelSet& labels,
     if (!guesses.numbers.empty()) {
       row["gold"] = data::numeric_labels({&text, 1}, data.file).front();
       row["predicted"] = guesses.numbers[i];
+    } else if (!guesses.labels.of_texts.empty()) {
+      add_labels(row, text, labels, guesses.labels, i, options.format);
     } else {
       const auto& [best, probability] = guesses.classes[i];
       row["gold"] = text.label;

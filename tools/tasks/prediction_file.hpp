@@ -22,7 +22,9 @@ struct PredictionOptions {
 
 // In the order of the examples. TSV has a header, and its fields are escaped (escaped.hpp); an empty field stands for
 // no prediction, in JSON null. Columns, and members of the objects:
-//   texts:      text, text_b of pairs, gold, predicted, probability of the predicted class (none for numbers)
+//   texts:      text, text_b of pairs, gold, predicted, probability of the predicted class (none for numbers); where a
+//               text has any number of labels, these (TSV: with ";" between them; JSON: lists), and in JSON the
+//               probability of every label under its name, `probabilities`
 //   sentences:  TSV: sentence (its number, from 1), word, gold, predicted, probability; JSON: words, and lists of the
 //               others
 //   questions:  id, question, gold (TSV: the answers, with " | " between them; JSON: a list), predicted, score

@@ -25,6 +25,8 @@ void append(TaskGuesses& all, TaskGuesses more) {
   append_all(all.numbers, std::move(more.numbers));
   append_all(all.tags, std::move(more.tags));
   append_all(all.spans, std::move(more.spans));
+  append_all(all.labels.of_texts, std::move(more.labels.of_texts));
+  all.labels.thresholds = std::move(more.labels.thresholds);
 }
 
 // How many predictions an example takes, about: one, one for each word, or what is kept of a context.
@@ -57,6 +59,9 @@ TaskAnswers answer(const models::TaskModel& model, const TaskData& data, std::sp
     case models::Answer::number:
       answers.numbers = decoding::numbers(model.task(), examples, outputs, data.size());
       break;
+    case models::Answer::labels:
+      answers.labels = {decoding::label_probabilities(examples, outputs, data.size()), model.task().thresholds};
+      break;
     case models::Answer::span:
       answers.spans = decoding::found_answers(data.questions, examples, outputs, limits);
       break;
@@ -81,6 +86,7 @@ TaskGuesses guesses_of(TaskAnswers answers, const TaskData& data, const data::La
   }
   for (const auto& sentence : answers.tags) guesses.tags.push_back(tag_guesses(sentence));
   guesses.spans = std::move(answers.spans);
+  guesses.labels = std::move(answers.labels);
   return guesses;
 }
 

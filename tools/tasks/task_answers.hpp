@@ -12,6 +12,13 @@
 
 namespace heddle {
 
+// Of texts with any number of labels: the probability of each label, [examples][labels], and the least ones with which
+// a text is given them; no thresholds: 1/2.
+struct LabelProbabilities {
+  std::vector<std::vector<double>> of_texts{};
+  std::vector<double> thresholds{};
+};
+
 // The predictions for each example; only the member of the model's task is filled.
 struct TaskAnswers {
   std::vector<std::vector<double>> classes;  // [examples][classes]
@@ -19,6 +26,7 @@ struct TaskAnswers {
   std::vector<std::vector<std::vector<double>>>
       tags;  // [sentences][words][tags]; empty for words that the model did not read
   std::vector<std::vector<decoding::FoundAnswer>> spans;  // [questions][answers]
+  LabelProbabilities labels{};
 };
 
 TaskAnswers answer(const models::TaskModel& model, const TaskData& data, std::span<const data::TaskExample> examples,
@@ -38,6 +46,7 @@ struct TaskGuesses {
   std::vector<double> numbers;                          // [examples]
   std::vector<std::vector<std::optional<Guess>>> tags;  // [sentences][words]
   std::vector<std::vector<decoding::FoundAnswer>> spans;
+  LabelProbabilities labels{};
 };
 // For examples with gold labels, of which those that are none of `labels` have no probability.
 TaskGuesses guesses_of(TaskAnswers answers, const TaskData& data, const data::LabelSet& labels);

@@ -11,6 +11,7 @@
 #include "libcore/text/spelling.hpp"
 #include "libcore/text/unicode.hpp"
 #include "tools/tasks/graph_data.hpp"
+#include "tools/tasks/label_sets.hpp"
 
 namespace heddle {
 
@@ -81,6 +82,13 @@ void reject_without_tokens(TaskData& data, const std::vector<const text::Tokeniz
   }
 }
 
+// Where no separator is known, the usual one.
+formats::LabelledInput with_separator(const TaskInput& input) {
+  formats::LabelledInput labelled = input.labelled;
+  if (has_label_sets(input.task) && !labelled.columns.separator) labelled.columns.separator = ";";
+  return labelled;
+}
+
 }  // namespace
 
 TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
@@ -97,7 +105,7 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places) {
 
 TaskReader::TaskReader(std::string_view file, const TaskInput& input) : input_(input) {
   if (answered_by(input.task) == Answered::whole || has_own_head(input.task))
-    texts_.emplace(file, input.labelled, input.texts, input.gold);
+    texts_.emplace(file, with_separator(input), input.texts, input.gold);
 }
 
 formats::BadRecords TaskReader::bad_records(std::string_view file) const {
@@ -197,8 +205,14 @@ void add_units_of_graphs(const TaskData& data, std::vector<data::Unit>& units) {
   }
 }
 
+// Other texts have one label each.
+bool have_label_sets(const TaskData& data) {
+  return !data.texts.empty() && std::ranges::all_of(data.texts, &std::string::empty, &data::LabelledText::label);
+}
+
 // The class of each example that has one: of a text, or of a part of a single graph. None for others.
 std::vector<Index> classes_of(const TaskData& data) {
+  if (have_label_sets(data)) return rarest_labels(data, labels_in(data, Task::multilabel));
   if (data.sentences.empty()) return gold_labels(data, labels_in(data, Task::classify));
   const data::LabelSet labels = labels_in(data, Task::label);
   std::vector<Index> classes;
@@ -225,7 +239,8 @@ std::vector<data::Unit> with_classes(std::vector<data::Unit> units, const std::v
 std::vector<Index> fold_numbers(const TaskData& data, Index folds, std::uint64_t seed) {
   // Only classes are stratified; sentences, numbers and questions are distributed in order.
   std::vector<Index> kinds(static_cast<std::size_t>(data.size()), 0);
-  const data::LabelSet labels = labels_in(data, data.sentences.empty() ? Task::classify : Task::label);
+  const Task task = have_label_sets(data) ? Task::multilabel : data.sentences.empty() ? Task::classify : Task::label;
+  const data::LabelSet labels = labels_in(data, task);
   const bool are_classes = data.questions.empty() && !classes_of(data).empty();
   if (are_classes && labels.size() <= data.size() / folds) kinds = classes_of(data);
   if (data.graphs != nullptr) return data::stratified_folds(kinds, folds, seed);
@@ -299,7 +314,7 @@ HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fracti
   }
   const TaskData all = joined(files);
   std::vector<data::Unit> units = units_of(all);
-  const std::vector<Index> classes = has_classes(task) ? classes_of(all) : std::vector<Index>();
+  const std::vector<Index> classes = has_labels(task) ? classes_of(all) : std::vector<Index>();
   const data::LabelSet labels = classes.empty() ? data::LabelSet() : labels_in(all, task);
   const double expected = static_cast<double>(all.size()) * static_cast<double>(fraction.millionths) / 1e6;
   if (labels.size() > 0 && static_cast<double>(labels.size()) <= expected) {
@@ -323,6 +338,7 @@ HeldOutData hold_out(const std::vector<TaskData>& files, Task task, data::Fracti
 }
 
 data::LabelSet labels_in(const TaskData& data, Task task) {
+  if (has_label_sets(task)) return data::labels_in_sets_of(data.texts);
   if (!has_classes(task)) return {};
   return answered_by(task) == Answered::parts ? data::labels_of(data.sentences) : data::labels_of(data.texts);
 }
@@ -341,7 +357,9 @@ std::vector<Index> label_counts_in(const TaskData& data, Task task, const data::
   const auto add = [&](const std::string& name) {
     if (const auto id = labels.find(name)) ids.push_back(*id);
   };
-  if (answered_by(task) != Answered::parts) {
+  if (has_label_sets(task)) {
+    for (const data::LabelledText& text : data.texts) std::ranges::for_each(text.labels, add);
+  } else if (answered_by(task) != Answered::parts) {
     for (const data::LabelledText& text : data.texts) add(text.label);
   }
   for (const data::TaggedSentence& sentence : data.sentences) std::ranges::for_each(sentence.tags, add);
@@ -356,6 +374,19 @@ std::vector<Index> gold_labels(const TaskData& data, const data::LabelSet& label
   return data::label_ids(data.texts, labels, data.file);
 }
 
+namespace {
+
+// Of each label 1 if the text has it, else 0.
+std::vector<TokenId> label_flags(const data::LabelledText& text, const data::LabelSet& labels) {
+  std::vector<TokenId> flags(static_cast<std::size_t>(labels.size()), 0);
+  for (const std::string& name : text.labels) {
+    if (const auto id = labels.find(name)) flags[static_cast<std::size_t>(*id)] = 1;
+  }
+  return flags;
+}
+
+}  // namespace
+
 std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with,
                                            data::OverlongTexts& overlong) {
   if (answered_by(with.task) == Answered::parts) {
@@ -369,6 +400,11 @@ std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTas
   if (answer_of(with.task) == Answer::number) {
     const std::vector<double> numbers = gold_numbers(data);
     for (data::TaskExample& example : examples) example.value = numbers[static_cast<std::size_t>(example.source)];
+    return examples;
+  }
+  if (has_label_sets(with.task)) {
+    for (data::TaskExample& example : examples)
+      example.tags = label_flags(data.texts[static_cast<std::size_t>(example.source)], with.labels);
     return examples;
   }
   for (data::TaskExample& example : examples) {

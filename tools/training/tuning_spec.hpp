@@ -28,6 +28,8 @@ class TaskChoice {
   models::Task kind() const { return task_; }
   // Whether the probabilities of classes get a temperature that is fitted on the validation data.
   bool calibrates() const { return calibrates_; }
+  // multilabel: what separates labels in a field, one of formats::label_separators.
+  const std::string& separator() const { return separator_; }
 
   // from_text throws UsageError for an unknown name and for settings that the task does not have.
   std::string text() const;
@@ -38,6 +40,8 @@ class TaskChoice {
  private:
   models::Task task_;
   bool calibrates_ = true;
+  std::string separator_ = usual_separator;
+  static constexpr const char* usual_separator = ";";
 };
 
 // "task=NAME" of each task of which `is` holds.
@@ -67,7 +71,8 @@ struct TuningSpec {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task",
-                  "what to learn: a class of a text or of a pair, a number, a tag of each word, the span that answers "
+                  "what to learn: a class of a text or of a pair, any number of labels, a number, a tag of each word, "
+                  "the span that answers "
                   "a question, or language modelling")
                 .takes("NAME")
                 .one_of(names_of<models::Task>())

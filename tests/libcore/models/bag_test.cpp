@@ -133,6 +133,28 @@ TEST_CASE("bag: starts as naive Bayes, with the frequencies of the classes in th
   CHECK(logits[1] == doctest::Approx(-states + factor * std::log(4.0 / 5)).epsilon(1e-12));
 }
 
+TEST_CASE(
+    "bag: of any number of labels, starts as naive Bayes of each, with the log-odds of its frequency in the bias") {
+  const models::TaskConfig task{.task = models::Task::multilabel, .labels = {"good", "long"}};
+  models::TaskModel model(models::make_model(bag(2, 1), 3), task);
+  auto examples = reviews();  // the last one with neither label
+  examples[0].tags = {1, 0};
+  examples[1].tags = {1, 1};
+  examples[2].tags = {0, 0};
+  REQUIRE(model.start_from_counts(examples));
+  const Tensor& table = model.vectors().token_embeddings();
+  // Texts with the label that have a token, and others, plus 1: of good 3 1, 1 2, 2 1; of long 2 2, 1 2, 2 1.
+  CHECK(table[1 * 2] == doctest::Approx(std::log(3 / 6.0) - std::log(1 / 4.0)).epsilon(1e-12));
+  CHECK(table[2 * 2] == doctest::Approx(std::log(1 / 6.0) - std::log(2 / 4.0)).epsilon(1e-12));
+  CHECK(table[3 * 2 + 1] == doctest::Approx(std::log(2 / 5.0) - std::log(1 / 5.0)).epsilon(1e-12));
+  CHECK(table[0] == 0);      // [CLS], in all texts
+  CHECK(table[4 * 2] == 0);  // in none
+  const double factor = (2 / std::sqrt(2.0) + 1 / std::sqrt(3.0)) / 3;
+  const Tensor logits = logits_of(model, {0, 1});
+  CHECK(logits[0] == doctest::Approx(table[2] / std::sqrt(2.0) + factor * std::log(3.0 / 2)).epsilon(1e-12));
+  CHECK(logits[1] == doctest::Approx(table[3] / std::sqrt(2.0) + factor * std::log(2.0 / 3)).epsilon(1e-12));
+}
+
 TEST_CASE("bag: counts n-grams too, and a model of another width does not start from counts") {
   models::TaskModel model = task_model(bag(2, 2));
   REQUIRE(model.start_from_counts(reviews()));

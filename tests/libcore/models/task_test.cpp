@@ -35,7 +35,7 @@ models::ModelConfig config_of(const std::string& arch) {
 
 models::TaskConfig task_of(Task task, Pooling pooling = Pooling::automatic) {
   models::TaskConfig config{.task = task, .pooling = pooling};
-  if (config.has_classes()) config.labels = {"a", "b", "c"};
+  if (config.has_labels()) config.labels = {"a", "b", "c"};
   return config;
 }
 
@@ -107,12 +107,25 @@ struct Case {
   models::TaskConfig task;
 };
 std::vector<Case> cases() {
-  return {{"encoder", task_of(Task::classify)}, {"encoder", task_of(Task::classify, Pooling::mean)},
-          {"decoder", task_of(Task::pair)},     {"decoder", task_of(Task::classify, Pooling::mean)},
-          {"encoder", task_of(Task::regress)},  {"encoder", task_of(Task::label)},
-          {"decoder", task_of(Task::label)},    {"encoder", task_of(Task::span)},
-          {"encoder", mixing(Task::classify)},  {"decoder", mixing(Task::label)},
-          {"encoder", mixing(Task::span)}};
+  return {{"encoder", task_of(Task::classify)},  {"encoder", task_of(Task::classify, Pooling::mean)},
+          {"decoder", task_of(Task::pair)},      {"decoder", task_of(Task::classify, Pooling::mean)},
+          {"encoder", task_of(Task::regress)},   {"encoder", task_of(Task::label)},
+          {"decoder", task_of(Task::label)},     {"encoder", task_of(Task::span)},
+          {"encoder", mixing(Task::classify)},   {"decoder", mixing(Task::label)},
+          {"encoder", mixing(Task::span)},       {"encoder", task_of(Task::multilabel)},
+          {"decoder", task_of(Task::multilabel)}};
+}
+
+// Where a text has any number of labels, whether it has each.
+std::vector<data::TaskExample> examples_for(const Case& c, Index count) {
+  auto examples = examples_for(c.arch, count);
+  for (data::TaskExample& example : examples) {
+    if (!c.task.has_label_sets()) continue;
+    example.tags.clear();
+    for (Index label = 0; label < classes; ++label)
+      example.tags.push_back(static_cast<TokenId>((example.label + example.source + label) % 2));
+  }
+  return examples;
 }
 
 }  // namespace
@@ -120,7 +133,7 @@ std::vector<Case> cases() {
 TEST_CASE("tasks: gradients of every head and a part of the body match differences") {
   for (const Case& c : cases()) {
     CAPTURE(to_text(c.task.task));
-    const auto examples = examples_for(c.arch, 4);
+    const auto examples = examples_for(c, 4);
     models::TaskModel model = model_of(c.arch, c.task);
     const training::TaskLoss options{.divisor = 5, .label_smoothing = 0.1};
     model.parameters().clear_gradients();
@@ -187,12 +200,12 @@ TEST_CASE(
 
 TEST_CASE("tasks: a head of zeros gives every class, and every position, the same share") {
   for (const Case& c : cases()) {
-    const auto examples = examples_for(c.arch, 6);
+    const auto examples = examples_for(c, 6);
     models::TaskModel model = model_of(c.arch, c.task);
     for (const Parameter& parameter : model.parameters().all()) {
       if (parameter.name.starts_with("task/")) parameter.value().fill(0);
     }
-    double expected = std::log(static_cast<double>(classes));
+    double expected = std::log(c.task.has_label_sets() ? 2.0 : static_cast<double>(classes));
     if (c.task.task == Task::span) {
       expected = 0;
       for (const auto& example : examples) {
@@ -270,6 +283,31 @@ TEST_CASE("tasks: the head reads the first, the last or the mean state of a text
   }
 }
 
+TEST_CASE("tasks: of any number of labels, each has the logistic loss of its own logit, and a probability of its own") {
+  const Case c{"encoder", task_of(Task::multilabel)};
+  models::TaskModel model = model_of(c.arch, c.task);
+  model.parameters().find("task/weight")->value().fill(0);
+  const Tensor& bias = model.parameters().find("task/bias")->value();
+  for (Index label = 0; label < classes; ++label) bias[label] = static_cast<double>(label) - 1;
+  auto examples = examples_for(c, 2);
+  examples[0].tags = {0, 1, 1};
+  examples[1].tags = {0, 0, 0};
+  const auto nats = [](double logit) { return std::log1p(std::exp(-logit)); };  // of having the label
+  const double first = nats(1) + nats(0) + nats(1), second = nats(1) + nats(0) + nats(-1);
+  CHECK(loss_of(model, examples) == doctest::Approx((first + second) / 6).epsilon(1e-12));
+  // Two parts of one text.
+  examples[1].source = examples[0].source;
+  const auto probabilities = decoding::label_probabilities(examples, decoding::predict(model, examples), 1);
+  REQUIRE(probabilities.size() == 1);
+  CHECK(probabilities[0].at(2) == doctest::Approx(1 / (1 + std::exp(-1.0))).epsilon(1e-12));
+  model.set_temperature(2);
+  CHECK(decoding::label_probabilities(examples, decoding::predict(model, examples), 1)[0].at(2) ==
+        doctest::Approx(1 / (1 + std::exp(-0.5))).epsilon(1e-12));
+  model.set_thresholds({0.1, 0.2, 1});
+  CHECK_THROWS_AS(model.set_thresholds({0.1}), UsageError);
+  CHECK_THROWS_AS(model.set_thresholds({0.1, 0.2, 1.5}), UsageError);
+}
+
 TEST_CASE("tasks: numbers are learned as (number - mean) / stddev") {
   models::TaskConfig task = task_of(Task::regress);
   task.mean = 2;
@@ -310,7 +348,7 @@ TEST_CASE("tasks: the loss of a padded batch is the mean over the targets of its
   for (const Case& c : cases()) {
     CAPTURE(c.arch);
     CAPTURE(to_text(c.task.task));
-    const auto examples = examples_for(c.arch, 9);
+    const auto examples = examples_for(c, 9);
     const models::TaskModel model = model_of(c.arch, c.task);
     double sum = 0, targets = 0;
     for (const data::TaskExample& example : examples) {
@@ -325,7 +363,7 @@ TEST_CASE("tasks: the loss of a padded batch is the mean over the targets of its
 TEST_CASE("tasks: what an example comes to does not depend on its batch") {
   for (const Case& c : cases()) {
     CAPTURE(to_text(c.task.task));
-    const auto examples = examples_for(c.arch, 9);
+    const auto examples = examples_for(c, 9);
     const models::TaskModel model = model_of(c.arch, c.task);
     const auto together = decoding::predict(model, examples, {.batch_tokens = 1000});
     const auto alone = decoding::predict(model, examples, {.batch_tokens = 1});
@@ -366,7 +404,7 @@ TEST_CASE("tasks: every head learns 32 examples by heart") {
                         Case{"encoder", task_of(Task::label)}, Case{"encoder", task_of(Task::span)},
                         Case{"encoder", task_of(Task::regress)}}) {
     CAPTURE(to_text(c.task.task));
-    const auto examples = examples_for(c.arch, 32);
+    const auto examples = examples_for(c, 32);
     models::TaskModel model = model_of(c.arch, c.task);
     training::TaskObjective objective(model, examples, settings, {}, {}, training::Better::higher);
     training::Trainer(objective, settings).run({});
@@ -415,7 +453,7 @@ std::map<std::string, std::vector<double>> gradients_of_step(const Case& c, Inde
   settings.training.batch_size = 12 / parts;
   settings.training.accumulate = parts;
   settings.training.learning_rate = 1e-9;  // so that all begin where the others do
-  training::TaskObjective objective(model, examples_for(c.arch, 64), settings, {}, {}, training::Better::higher);
+  training::TaskObjective objective(model, examples_for(c, 64), settings, {}, {}, training::Better::higher);
   if (answered_by(c.task.task) == Answered::whole) {
     const bool masks = model.body().as<models::MaskedPredictor>() != nullptr;
     objective.predict_text({0.5, masks ? std::optional(data::MaskVocabulary(vocabulary)) : std::nullopt});

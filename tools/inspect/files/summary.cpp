@@ -62,7 +62,7 @@ Summary summarize_model(const formats::ModelFile& file) {
   if (!file.has_part("task")) return summary;
   summary.task = formats::task_of(file);
   summary.description += ", fine-tuned for the task " + to_text(summary.task->task);
-  if (summary.task->has_classes()) summary.description += " (" + join(summary.task->labels) + ")";
+  if (summary.task->has_labels()) summary.description += " (" + join(summary.task->labels) + ")";
   return summary;
 }
 

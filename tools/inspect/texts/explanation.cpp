@@ -135,7 +135,7 @@ class TaskExplainer {
     check<UsageError>(!is_exact_ || wanted.method == ExplainBy::automatic,
                       "--method: the contributions of a bag of words are exact; leave it out");
     check<UsageError>(tags() || wanted.place == 0, "--place: is for tags and tokens; the model labels whole texts");
-    check<UsageError>(task.has_classes() || wanted.label.empty(), "--class: the model predicts numbers");
+    check<UsageError>(task.has_labels() || wanted.label.empty(), "--class: the model predicts numbers");
     const auto& labels = task.labels;
     label_ = static_cast<Index>(std::ranges::find(labels, wanted.label) - labels.begin());
     check<UsageError>(wanted.label.empty() || wanted.label == "all" || label_ < std::ssize(labels), "--class ",
@@ -144,7 +144,7 @@ class TaskExplainer {
 
   bool is_exact() const { return is_exact_; }
   bool reads_lines() const { return model().task().two_texts; }
-  std::string value() const { return model().task().has_classes() ? "logit" : "number"; }
+  std::string value() const { return model().task().has_labels() ? "logit" : "number"; }
 
   Explanation operator()(const InputText& input) const {
     return located(input, [&] { return tags() ? of_words(input) : of_text(input); });
@@ -213,14 +213,14 @@ class TaskExplainer {
     one.segments = sequence.segments;
     const Tensor logits = function.numbers(one).value();
     const std::span<const Real> row(logits.data(), static_cast<std::size_t>(logits.size()));
-    const bool has_classes = model().task().has_classes();
+    const bool has_classes = model().task().has_labels();
     if (!has_classes) function.unit = model().task().stddev;
     for (const Index label : labels_of(row)) {
       function.number = label;
       ExplainedAnswer answer{.name = has_classes ? model().task().labels[static_cast<std::size_t>(label)] : "number",
                              .place = place,
                              .of = of};
-      if (has_classes) answer.probability = decoding::softmax(row)[static_cast<std::size_t>(label)];
+      if (has_classes) answer.probability = probability_of(row, label);
       answer.contributions = is_exact_ ? analysis::summed_contributions(model(), sequence.ids, position, label, words)
                                        : contributions(function, words, method_of(wanted_.method), baseline_);
       if (!has_classes) to_units(answer.contributions);
@@ -228,6 +228,11 @@ class TaskExplainer {
     }
   }
 
+  double probability_of(std::span<const Real> logits, Index label) const {
+    const auto at = static_cast<std::size_t>(label);
+    if (!model().task().has_label_sets()) return decoding::softmax(logits)[at];
+    return 1 / (1 + std::exp(-static_cast<double>(logits[at])));
+  }
   std::vector<Index> labels_of(std::span<const Real> logits) const {
     if (wanted_.label.empty()) return {static_cast<Index>(std::ranges::max_element(logits) - logits.begin())};
     if (label_ < std::ssize(model().task().labels)) return {label_};
