@@ -52,7 +52,7 @@ std::string repeated_long(const std::string& part, const std::string& before = "
 void check_bounded(const std::string& what, std::size_t size, const std::function<void()>& read) {
   CAPTURE(what);
   constexpr std::size_t factor = 20;
-  const std::size_t slack = 10 * size;
+  const std::size_t slack = 12 * size;
   const std::size_t peak = heddle::testing::peak_memory(read);
   CAPTURE(peak);
   CAPTURE(size);
