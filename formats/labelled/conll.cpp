@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "formats/labelled/sentence_list.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/text/spelling.hpp"
@@ -21,70 +21,6 @@ std::optional<Index> index_of(std::string_view digits) {
   const bool whole = error == std::errc() && rest == digits.data() + digits.size();
   return whole ? std::optional(number) : std::nullopt;
 }
-
-// Collects sentences word by word, without unused memory.
-class Sentences {
- public:
-  Sentences(Room room, BadRecords& bad) : room_(room), bad_(bad) {}
-
-  // Calls read(), which may add a word of the line, unless the sentence has a bad line already.
-  template <class Read>
-  void read_line(const Place& place, const Read& read) {
-    if (begin_ == 0) begin_ = place.line;
-    if (!problem_.empty()) return;
-    try {
-      read();
-    } catch (const NoRoom&) {
-      throw;
-    } catch (const DataError& error) {
-      problem_ = error.what();
-    }
-  }
-
-  void add(std::string_view word, std::string_view tag, const Place& place, Gold gold) {
-    constexpr Index longest_sentence = 100'000;
-    check<DataError>(!word.empty(), place, ": the word is empty");
-    check<DataError>(words() < longest_sentence, place, ": a sentence of more than ", longest_sentence,
-                     " words; an empty line ends each");
-    room_.take(2 * sizeof(std::string) + sizeof(Index));
-    sentence_.words.emplace_back(word);
-    sentence_.lines.push_back(place.line);
-    if (gold == Gold::absent) return;
-    check_label(tag, place);
-    sentence_.tags.emplace_back(tag);
-  }
-  Index words() const { return static_cast<Index>(sentence_.words.size()); }
-  void end_sentence() {
-    std::vector<std::string>&words = sentence_.words, &tags = sentence_.tags;
-    std::vector<Index>& lines = sentence_.lines;
-    const Index begin = std::exchange(begin_, 0);
-    if (!problem_.empty()) {
-      bad_.add(begin, std::exchange(problem_, {}));
-    } else if (!words.empty()) {
-      constexpr std::size_t allocations = 3 * 32, growth = 3;
-      room_.take(growth * sizeof(data::TaggedSentence) + allocations);
-      list_.push_back({{std::move_iterator(words.begin()), std::move_iterator(words.end())},
-                       {std::move_iterator(tags.begin()), std::move_iterator(tags.end())},
-                       lines});
-      bad_.add_good();
-    }
-    words.clear();
-    tags.clear();
-    lines.clear();
-  }
-  std::vector<data::TaggedSentence> finish() && {
-    end_sentence();
-    return std::move(list_);
-  }
-
- private:
-  Room room_;
-  BadRecords& bad_;
-  std::vector<data::TaggedSentence> list_;
-  data::TaggedSentence sentence_;
-  Index begin_ = 0;      // its first line
-  std::string problem_;  // with its first bad line
-};
 
 // The columns: separated by tabs if the line has any, else by blanks.
 void split_columns(std::string_view line, std::vector<std::string_view>& columns) {
@@ -171,7 +107,7 @@ bool is_word(std::string_view id, Index next, const Place& place) {
 std::vector<data::TaggedSentence> read_conll(std::string_view content, const Place& begin, std::string_view tags,
                                              Gold gold, std::string_view words, BadRecords& bad) {
   const ConllColumns wanted = conll_columns(words, tags);
-  Sentences sentences(Room(content, begin.file), bad);
+  SentenceList sentences(Room(content, begin.file), bad);
   std::vector<std::string_view> columns;
   const std::size_t width = width_of(content, begin), tag = wanted.tag.value_or(width - 1);
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
@@ -193,11 +129,21 @@ std::vector<data::TaggedSentence> read_conll(std::string_view content, const Pla
   return std::move(sentences).finish();
 }
 
+std::string with_tag(std::string_view line, std::string_view tags, std::string_view tag, bool is_conllu) {
+  std::vector<std::string_view> columns;
+  split_columns(line, columns);
+  const std::size_t last = columns.size() - 1;
+  const std::string_view old = columns[is_conllu ? conllu_column("label-column", tags.empty() ? "upos" : tags)
+                                                 : conll_columns("", tags).tag.value_or(last)];
+  const auto begin = static_cast<std::size_t>(old.data() - line.data());
+  return concatenate(line.substr(0, begin), tag, line.substr(begin + old.size()));
+}
+
 std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view tags,
                                               Gold gold, std::string_view words, BadRecords& bad) {
   const std::size_t tag = conllu_column("label-column", tags.empty() ? "upos" : tags),
                     word = conllu_column("text-column", words.empty() ? "form" : words);
-  Sentences sentences(Room(content, begin.file), bad);
+  SentenceList sentences(Room(content, begin.file), bad);
   std::vector<std::string_view> columns;
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (line.starts_with('#')) return;

@@ -12,6 +12,7 @@
 // The sentences contain only words, with the line numbers of these in the file.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,5 +28,8 @@ std::vector<data::TaggedSentence> read_conll(std::string_view content, const Pla
                                              Gold gold, std::string_view words, BadRecords& bad);
 std::vector<data::TaggedSentence> read_conllu(std::string_view content, const Place& begin, std::string_view tags,
                                               Gold gold, std::string_view words, BadRecords& bad);
+
+// The line of a word, which those have read, with another tag in the column of the tags; all else stays as it is.
+std::string with_tag(std::string_view line, std::string_view tags, std::string_view tag, bool is_conllu);
 
 }  // namespace heddle::formats

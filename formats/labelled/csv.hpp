@@ -13,13 +13,13 @@
 namespace heddle::formats {
 
 // The format of a table whose first row names the columns.
-const TableFormat& csv_format(std::string_view content);
+TableFormat csv_format(std::string_view content);
 
 // What separates the fields: a semicolon if the header has one and no comma.
 char csv_separator(std::string_view content);
 
 // The fields of the first row. Throws DataError as the readers do.
-std::vector<std::string> first_csv_row(std::string_view content, bool is_header);
+std::vector<std::string> first_csv_row(std::string_view content, bool is_header, const TableSyntax& syntax = {});
 
 // One example per row, for whole rows, the first of which is at `begin`. Invalid rows are bad records, with the line on
 // which a row or an open quote begins; reading continues with the line after it.

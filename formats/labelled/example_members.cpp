@@ -1,8 +1,12 @@
 #include "formats/labelled/example_members.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "formats/archives/text_archive.hpp"
+#include "libcore/base/strings.hpp"
+#include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
 
@@ -12,6 +16,20 @@ bool has_member(const JsonNode& object, std::string_view name) {
     if (member.key() == name) return true;
   }
   return false;
+}
+
+void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
+  if (has_member(object, name)) return;  // null too
+  constexpr std::size_t most_shown = 20;
+  std::vector<std::string> keys;
+  for (const JsonNode& member : object.members()) {
+    if (keys.size() <= most_shown)
+      keys.push_back(keys.size() < most_shown ? concatenate(text::quoted(member.key())) : "…");
+  }
+  const bool is_number = std::ranges::all_of(name, [](char letter) { return letter >= '0' && letter <= '9'; });
+  throw DataError(concatenate(where, ": has no key ", text::quoted(name),
+                              is_number ? "; columns of JSONL are keys, not numbers; " : "; ",
+                              keys.empty() ? "it has none" : "there are: " + join(keys), "; choose one with ", option));
 }
 
 std::string text_member(const JsonNode& object, const char* name, const std::string& where) {

@@ -11,6 +11,9 @@ namespace heddle::formats {
 // Whether the object has a member of this name, null perhaps.
 bool has_member(const JsonNode& object, std::string_view name);
 
+// Throws DataError, with a list of the keys, for an object that lacks one, which the option names.
+void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option);
+
 // Members of an object. Throw DataError if they are absent or of another kind.
 std::string text_member(const JsonNode& object, const char* name, const std::string& where);
 JsonNode list_member(const JsonNode& object, const char* name, const std::string& where);

@@ -16,21 +16,6 @@ namespace heddle::formats {
 
 namespace {
 
-// Throws DataError, with a list of the keys, for an object that lacks one.
-void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
-  if (has_member(object, name)) return;  // null too
-  constexpr std::size_t most_shown = 20;
-  std::vector<std::string> keys;
-  for (const JsonNode& member : object.members()) {
-    if (keys.size() <= most_shown)
-      keys.push_back(keys.size() < most_shown ? concatenate(text::quoted(member.key())) : "…");
-  }
-  const bool is_number = std::ranges::all_of(name, [](char letter) { return letter >= '0' && letter <= '9'; });
-  throw DataError(concatenate(where, ": has no key ", text::quoted(name),
-                              is_number ? "; columns of JSONL are keys, not numbers; " : "; ",
-                              keys.empty() ? "it has none" : "there are: " + join(keys), "; choose one with ", option));
-}
-
 // The text of what should be an object: a line, or an element of a list.
 struct ObjectText {
   std::string_view text;
@@ -178,7 +163,16 @@ data::LabelledText labelled_text(const ObjectText& from, Texts texts, Gold gold,
   };
   data::LabelledText example;
   example.line = from.place.line;
-  example.text = text_member(object, key(wanted.text, first_column(texts), "--text-column").c_str(), where);
+  if (texts == Texts::one && wanted.text.find(',') != wanted.text.npos && !has_member(object, wanted.text)) {
+    std::vector<std::string> parts;
+    for (const std::string& name : names_of_columns(wanted.text)) {
+      const bool is_null = object.find(key(name, "", "--text-column")).is_null();
+      parts.push_back(is_null ? "" : text_member(object, name.c_str(), where));
+    }
+    example.text = joined_texts(parts);
+  } else {
+    example.text = text_member(object, key(wanted.text, first_column(texts), "--text-column").c_str(), where);
+  }
   if (texts != Texts::one) {
     const std::string second = key(wanted.text_b, second_column(texts), "--text-column");
     const JsonNode value = object.find(second);
@@ -217,6 +211,12 @@ data::SpanQuestion question_of(const ObjectText& from, Gold gold) {
   question.line = from.place.line;
   question.more = members_except(from.text, {"id", "question", "context", "answers", "is_impossible"});
   return question;
+}
+
+// The sentence of an object, which must have words.
+data::TaggedSentence sentence_of(const ObjectText& from, const TaggedKeys& keys, Gold gold, Room& room) {
+  const ParsedObject parsed(from);
+  return tagged_sentence(parsed.object(), from.place, keys, gold, room);
 }
 
 }  // namespace
@@ -264,6 +264,17 @@ std::vector<data::LabelledText> read_jsonl_texts(std::string_view content, const
     bad.attempt(object.place.line, [&] { examples.push_back(labelled_text(object, texts, gold, columns.wanted())); });
   });
   return examples;
+}
+
+std::vector<data::TaggedSentence> read_jsonl_sentences(std::string_view content, const Place& begin,
+                                                       const TaggedKeys& keys, Gold gold, BadRecords& bad) {
+  Room room(content, begin.file);
+  room.take(count_objects(content, begin) * sizeof(data::TaggedSentence));
+  std::vector<data::TaggedSentence> sentences;
+  for_each_object(content, begin, [&](const ObjectText& object) {
+    bad.attempt(object.place.line, [&] { sentences.push_back(sentence_of(object, keys, gold, room)); });
+  });
+  return sentences;
 }
 
 std::vector<data::SpanQuestion> read_jsonl_spans(std::string_view content, const Place& begin, Gold gold,

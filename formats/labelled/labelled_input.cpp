@@ -9,6 +9,7 @@
 #include "formats/labelled/jsonl.hpp"
 #include "formats/labelled/squad.hpp"
 #include "formats/labelled/tsv.hpp"
+#include "formats/labelled/word_table.hpp"
 
 namespace heddle::formats {
 
@@ -16,9 +17,27 @@ namespace {
 
 using ReadTexts = std::vector<data::LabelledText> (*)(std::string_view, const Place&, Texts, Gold, TableColumns&,
                                                       BadRecords&);
-using ReadSentences = std::vector<data::TaggedSentence> (*)(std::string_view, const Place&, std::string_view, Gold,
-                                                            std::string_view, BadRecords&);
+using ReadSentences = std::vector<data::TaggedSentence> (*)(std::string_view, const Place&, const LabelledInput&, Gold,
+                                                            BadRecords&);
 using ReadSpans = std::vector<data::SpanQuestion> (*)(std::string_view, const Place&, Gold, BadRecords&);
+
+std::vector<data::TaggedSentence> conll_sentences(std::string_view content, const Place& begin,
+                                                  const LabelledInput& input, Gold gold, BadRecords& bad) {
+  return read_conll(content, begin, input.columns.label, gold, input.columns.text, bad);
+}
+std::vector<data::TaggedSentence> conllu_sentences(std::string_view content, const Place& begin,
+                                                   const LabelledInput& input, Gold gold, BadRecords& bad) {
+  return read_conllu(content, begin, input.columns.label, gold, input.columns.text, bad);
+}
+std::vector<data::TaggedSentence> csv_sentences(std::string_view content, const Place& begin,
+                                                const LabelledInput& input, Gold gold, BadRecords& bad) {
+  return read_word_table(content, begin, input.format.syntax(), input.columns.label, gold, input.columns.text, bad);
+}
+std::vector<data::TaggedSentence> jsonl_sentences(std::string_view content, const Place& begin,
+                                                  const LabelledInput& input, Gold gold, BadRecords& bad) {
+  return read_jsonl_sentences(content, begin, {input.columns.text, input.columns.label, input.format.tags()}, gold,
+                              bad);
+}
 
 struct Entry {
   LabelledFormat format;
@@ -37,7 +56,7 @@ constexpr Entry entries[] = {
 
 // What the files of a format contain, and for which tasks of finetune.
 std::string_view examples_of(const Entry& entry) {
-  if (entry.sentences != nullptr) return "tagged sentences, for --task label";
+  if (entry.texts == nullptr && entry.sentences != nullptr) return "tagged sentences, for --task label";
   if (entry.texts == nullptr) return "questions with spans, for --task span";
   return "labelled texts, for --task classify, pair, multilabel or regress, or pairs of texts, for --task translate";
 }
@@ -68,7 +87,7 @@ const Entry& choose(std::string_view file, const LabelledInput& input, std::stri
   const Entry *chosen = entry_by_ending(file), *first = nullptr;
   std::vector<std::string> possible;
   for (const Entry& entry : entries) {
-    if (entry.format == input.format) chosen = &entry;
+    if (entry.format == input.format.kind()) chosen = &entry;
     if (entry.*reader == nullptr) continue;
     if (first == nullptr) first = &entry;
     const bool suits = entry.format != LabelledFormat::fasttext || examples == "labelled texts";
@@ -76,7 +95,7 @@ const Entry& choose(std::string_view file, const LabelledInput& input, std::stri
   }
   if (chosen == nullptr) chosen = first;
   // A .json file is SQuAD's for questions alone.
-  if (input.format == LabelledFormat::automatic && chosen->format == LabelledFormat::squad) {
+  if (input.format.kind() == LabelledFormat::automatic && chosen->format == LabelledFormat::squad) {
     const Entry& objects = entry_of(LabelledFormat::jsonl);
     if (chosen->*reader == nullptr && objects.*reader != nullptr) chosen = &objects;
   }
@@ -124,7 +143,7 @@ TextColumns columns_of(const LabelledInput& input, Texts texts) {
 }  // namespace
 
 LabelledFormat labelled_format(std::string_view file, const LabelledInput& input) {
-  if (input.format != LabelledFormat::automatic) return input.format;
+  if (input.format.kind() != LabelledFormat::automatic) return input.format.kind();
   const Entry* const entry = entry_by_ending(file);
   return entry == nullptr ? LabelledFormat::tsv : entry->format;
 }
@@ -135,26 +154,31 @@ std::string_view ending_of(LabelledFormat format) {
 
 LabelledTextReader::LabelledTextReader(std::string_view file, const LabelledInput& input, Texts texts, Gold gold)
     : format_(text_entry(file, input, texts).format),
-      may_be_fasttext_(input.format == LabelledFormat::automatic && entry_by_ending(file) == nullptr &&
+      may_be_fasttext_(input.format.kind() == LabelledFormat::automatic && entry_by_ending(file) == nullptr &&
                        !input.columns.any() && input.header == Header::automatic && texts == Texts::one),
       texts_(texts),
       gold_(gold),
-      columns_(columns_of(input, texts), input.header) {}
+      columns_(columns_of(input, texts), input.header, input.format.syntax()) {}
 
 std::vector<data::LabelledText> LabelledTextReader::read(std::string_view content, const Place& begin,
                                                          BadRecords& bad) {
   std::string copy;
   content = with_line_feeds(content, begin, copy);
   if (begin.line == 1 && may_be_fasttext_ && is_fasttext(content)) format_ = LabelledFormat::fasttext;
-  const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}, .header = {}}, texts_);
+  const Entry& entry = text_entry(begin.file, {.format = format_, .columns = {}}, texts_);
   return checked(entry.texts(content, begin, texts_, gold_, columns_, bad), begin.file, gold_, bad);
 }
 
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold, BadRecords& bad) {
   const Entry& entry = choose(begin.file, input, "tagged sentences", &Entry::sentences);
-  return checked(entry.sentences(content, begin, input.columns.label, gold, input.columns.text, bad), begin.file, gold,
-                 bad);
+  std::string copy;
+  if (entry.format == LabelledFormat::csv) content = with_line_feeds(content, begin, copy);
+  return checked(entry.sentences(content, begin, input, gold, bad), begin.file, gold, bad);
+}
+
+LabelledFormat sentence_format(std::string_view file, const LabelledInput& input) {
+  return choose(file, input, "tagged sentences", &Entry::sentences).format;
 }
 
 LabelledFormat span_format(std::string_view file, const LabelledInput& input) {

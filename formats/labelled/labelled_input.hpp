@@ -5,31 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/labelled/format_choice.hpp"
 #include "formats/labelled/labelled_line.hpp"
 #include "formats/labelled/table.hpp"
 #include "libcore/base/visit.hpp"
 #include "libcore/data/examples.hpp"
-
-namespace heddle::formats {
-
-enum class LabelledFormat {
-  automatic,
-#define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) name,
-#include "formats/labelled/formats.def"
-#undef HEDDLE_LABELLED_FORMAT
-};
-
-}  // namespace heddle::formats
-
-template <>
-struct heddle::Names<heddle::formats::LabelledFormat> {
-  static constexpr std::pair<formats::LabelledFormat, std::string_view> list[] = {
-      {formats::LabelledFormat::automatic, "auto"},
-#define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) {formats::LabelledFormat::name, #name},
-#include "formats/labelled/formats.def"
-#undef HEDDLE_LABELLED_FORMAT
-  };
-};
 
 namespace heddle::formats {
 
@@ -41,7 +21,7 @@ inline constexpr const char* labelled_endings =
     ;
 
 struct LabelledInput {
-  LabelledFormat format = LabelledFormat::automatic;
+  FormatChoice format;
   TextColumns columns;
   Header header = Header::automatic;
   BadRecordRule bad_records = BadRecordRule::error;
@@ -49,13 +29,15 @@ struct LabelledInput {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
-                                        " (.json is squad, or a list as jsonl)")),
+                                        " (.json is squad, or a list as jsonl)"))
+                .takes("NAME")
+                .one_of(names_of<LabelledFormat>())
+                .named_in(FormatChoice::described),
             self.format);
     visitor(
         Field("text_column",
-              "column of the text (of pairs A,B): name, number or key of JSONL; default: text, text_b (or source, "
-              "target), without a header after the label. CoNLL: number, or name of CoNLL-U such as lemma; default: "
-              "the first, or form")
+              "column of the text (A,B of a pair, or joined): name, number or JSONL key; default: text, text_b (or "
+              "source, target), without a header after the label. CoNLL: number or name; default: the first, or form")
             .not_empty()
             .formerly("text_b_column")
             .takes("COLUMN")
@@ -111,6 +93,8 @@ class LabelledTextReader {
 // DataError for content in another format and, if gold answers are required, for content without any record.
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold, BadRecords& bad);
+// How a file's sentences are stored: in lines of words, or as a table or objects. Throws UsageError.
+LabelledFormat sentence_format(std::string_view file, const LabelledInput& input);
 // squad, which is one document, or jsonl, one question per line. Throws UsageError.
 LabelledFormat span_format(std::string_view file, const LabelledInput& input);
 std::vector<data::SpanQuestion> read_span_questions(std::string_view content, const Place& begin,

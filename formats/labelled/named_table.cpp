@@ -22,14 +22,14 @@ NamedTable::NamedTable(std::string file, std::string_view content)
     : file_(std::move(file)),
       rows_(without_byte_order_mark(content)),
       first_line_(1),
-      format_(&(file_.ends_with(".tsv") ? tsv_format() : csv_format(content))) {
+      format_(file_.ends_with(".tsv") ? tsv_format() : csv_format(content)) {
   Place place(file_);
   while (!rows_.empty() && is_blank_line(rows_)) {
     rows_.remove_prefix(std::min(rows_.find('\n') + 1, rows_.size()));
     ++place.line;
   }
   check<DataError>(!text::is_blank(rows_), file_, ": is empty; its first row must name the columns");
-  format_->split(rows_, place, [&](Index, std::string_view field) { columns_.emplace_back(name_in(field)); });
+  format_.split(rows_, place, [&](Index, std::string_view field) { columns_.emplace_back(name_in(field)); });
   first_line_ = place.line;
   std::set<std::string> names;
   for (const std::string& name : columns_) {
@@ -62,7 +62,7 @@ void NamedTable::for_each_row(BadRecords& bad, const Take& take) const {
     const Index line = place.line;
     bad.attempt(line, [&] {
       fields.clear();
-      format_->split(rest, place, [&](Index, std::string_view field) { fields.emplace_back(name_in(field)); });
+      format_.split(rest, place, [&](Index, std::string_view field) { fields.emplace_back(name_in(field)); });
       check<DataError>(fields.size() == columns_.size(), Place(file_, line), ": the number of columns is ",
                        fields.size(), ", not ", columns_.size(), ", which the first row names");
       take(fields, line);

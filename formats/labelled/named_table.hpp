@@ -32,7 +32,7 @@ class NamedTable {
   std::string file_;
   std::string_view rows_;
   Index first_line_;
-  const TableFormat* format_;
+  TableFormat format_;
   std::vector<std::string> columns_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "libcore/base/error.hpp"
+#include "libcore/base/strings.hpp"
 #include "libcore/data/label_set.hpp"
 #include "libcore/text/letter_case.hpp"
 #include "libcore/text/spelling.hpp"
@@ -37,7 +38,7 @@ class HeaderNames {
   void add(Index column, std::string_view name) {
     constexpr Index most_shown = 20;
     if (column < most_shown) {
-      shown_ += concatenate(column == 0 ? "" : ", ", text::quoted(name));
+      shown_ += concatenate(column == 0 ? "" : ", ", text::shown(name));
     } else if (column == most_shown) {
       shown_ += ", …";
     }
@@ -91,6 +92,22 @@ std::vector<std::string> TextColumns::flags() const {
   return names;
 }
 
+std::vector<std::string> names_of_columns(const std::string& list) {
+  std::vector<std::string> names = list.empty() ? std::vector<std::string>{""} : split(list, ',');
+  check<UsageError>(names.size() == 1 || std::ranges::count(names, "") == 0, "--text-column: '", list,
+                    "' lacks a name; write A,B for columns whose texts are joined");
+  return names;
+}
+
+std::string joined_texts(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    if (text::is_blank(text)) continue;
+    all += (all.empty() ? "" : "\n") + text;
+  }
+  return all;
+}
+
 class TableReader {
  public:
   TableReader(const TableFormat& format, Texts texts, Gold gold, TableColumns& columns)
@@ -98,13 +115,14 @@ class TableReader {
 
   // The table's format: that of its beginning.
   static const TableFormat& settled(TableColumns& columns, const TableFormat& format, const Place& begin) {
-    if (begin.line == 1 || columns.format_ == nullptr) columns.format_ = &format;
+    if (begin.line == 1 || !columns.format_) columns.format_ = format;
     return *columns.format_;
   }
 
   std::vector<data::LabelledText> read(std::string_view content, Place place, BadRecords& bad);
 
  private:
+  void name_texts(bool is_one_name);
   std::vector<WantedColumn> wanted_columns();
   void settle_by_header(std::string_view& rest, Place& place);
   void settle_by_number(std::string_view rest, Place place);
@@ -119,18 +137,29 @@ class TableReader {
   Texts texts_;
   Gold gold_;
   TableColumns& columns_;
+  std::vector<std::string> names_of_texts_;  // while the columns are found
 };
+
+// The columns whose fields are the text: of pairs always one.
+void TableReader::name_texts(bool is_one_name) {
+  names_of_texts_ = {columns_.wanted_.text};
+  if (texts_ == Texts::one && !is_one_name) names_of_texts_ = names_of_columns(columns_.wanted_.text);
+  columns_.texts_.assign(names_of_texts_.size(), std::nullopt);
+}
 
 std::vector<WantedColumn> TableReader::wanted_columns() {
   std::vector<WantedColumn> wanted;
   const TextColumns& names = columns_.wanted_;
   const std::vector<std::string> flags = names.flags();
   columns_.flags_.resize(flags.size());
-  for (std::size_t i = 0; gold_ == Gold::given && i < flags.size(); ++i)
+  for (std::size_t i = 0; gold_ == Gold::given && i < flags.size(); ++i) {
     wanted.push_back({"--label-column", flags[i], "", &columns_.flags_[i]});
+  }
   if (gold_ == Gold::given && flags.empty())
     wanted.push_back({"--label-column", names.label, names.usual_label(), &columns_.label_});
-  wanted.push_back({"--text-column", names.text, first_column(texts_), &columns_.text_});
+  for (std::size_t i = 0; i < names_of_texts_.size(); ++i) {
+    wanted.push_back({"--text-column", names_of_texts_[i], first_column(texts_), &columns_.texts_[i]});
+  }
   if (texts_ == Texts::one) return wanted;
   wanted.push_back({"--text-column", names.text_b, second_column(texts_), &columns_.text_b_});
   return wanted;
@@ -139,8 +168,10 @@ std::vector<WantedColumn> TableReader::wanted_columns() {
 // Removes the header from the text.
 void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   HeaderNames names;
-  const std::vector<WantedColumn> wanted = wanted_columns();
-  for (const auto& [option, name, usual, column] : wanted) names.look_for(name.empty() ? usual : name);
+  const std::string& whole = columns_.wanted_.text;
+  name_texts(false);
+  for (const auto& [option, name, usual, column] : wanted_columns()) names.look_for(name.empty() ? usual : name);
+  if (names_of_texts_.size() > 1) names.look_for(whole);
   if (texts_ == Texts::one) names.look_for("text_b");
   if (texts_ == Texts::worked) names.look_for(steps_column);
   while (take_blank_line(rest, place)) continue;
@@ -150,15 +181,18 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
     names.add(column, name_in(name));
     if (!columns_.flags_.empty()) all.emplace_back(name_in(name));
   });
+  name_texts(names_of_texts_.size() > 1 && names.find(whole, header).has_value());
+  const std::vector<WantedColumn> wanted = wanted_columns();
   const bool may_be_header = std::ranges::any_of(
       wanted, [&](const WantedColumn& one) { return !one.name.empty() || names.find(one.usual, header).has_value(); });
-  const std::string or_none = may_be_header ? "" : ", or give --no-header if this line is an example";
+  const std::string or_none =
+      may_be_header ? "; there are: " : "; if this line is an example, give --no-header; there are: ";
   for (const auto& [option, given, usual, column] : wanted) {
     const std::string name = given.empty() ? usual : given;
     *column = names.find(name, header);
     if (!*column && !given.empty()) *column = column_number(given);
-    check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name),
-                     "; there are: ", names.shown(), "; choose one with ", option, or_none);
+    check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name), or_none,
+                     names.shown(), "; choose one with ", option);
   }
   check<DataError>(texts_ != Texts::one || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
@@ -172,6 +206,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
 
 // Reads the number of columns from the first row, which is an example.
 void TableReader::settle_by_number(std::string_view rest, Place place) {
+  name_texts(false);
   const std::vector<WantedColumn> wanted = wanted_columns();
   columns_.flag_names_ = columns_.wanted_.flags();
   if (columns_.wanted_.any()) {
@@ -219,7 +254,7 @@ void TableReader::settle_flags(const Place& place) {
 
 std::string TableReader::expected(Index count) const {
   if (columns_.wanted_.any() || columns_.header_ == Header::present) return "";
-  const std::string between(format_.between);
+  const std::string between = format_.between();
   if (texts_ == Texts::pair) return "; a line is SOURCE, " + between + ", TARGET";
   if (texts_ == Texts::worked)
     return concatenate("; a line is PROMPT, ", between, ", STEPS, ", between, ", ANSWER, or without STEPS");
@@ -252,13 +287,19 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   example.line = row.line;
   const bool has_label_sets = gold_ == Gold::given && columns_.wanted_.separator;
   std::vector<std::pair<Index, std::string>> of_labels;  // read when the row is, as errors must not stop that
+  const bool joins = columns_.texts_.size() > 1;
+  std::vector<std::string> parts(joins ? columns_.texts_.size() : 0);
   const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
-    if (column == columns_.text_) example.text = field;
+    if (!joins && column == columns_.texts_.front()) example.text = field;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      if (column == columns_.texts_[i]) parts[i] = field;
+    }
     if (column == columns_.text_b_) example.second_text = field;
     if (column == columns_.steps_) example.steps = std::make_shared<const std::string>(field);
     if (column == columns_.label_) example.label = name_in(field);
     if (has_label_sets && is_of_labels(column)) of_labels.emplace_back(column, field);
   });
+  if (joins) example.text = joined_texts(parts);
   check<DataError>(count == columns_.count_, row, ": the number of columns is ", count, ", not ", columns_.count_,
                    expected(count));
   if (has_label_sets) example.label.clear();

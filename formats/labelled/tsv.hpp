@@ -1,5 +1,5 @@
 // Lines of labelled text: LABEL, a tab and TEXT, or LABEL TAB TEXT TAB TEXT, or other columns that a header or the user
-// names. There is no quoting, and no header by default. Texts are any bytes but line ends and, where there are labels,
+// names. There is no quoting and no header by default. Texts are any bytes but line ends and, where there are labels,
 // two texts or chosen columns, tabs; they may be empty.
 #pragma once
 

@@ -31,6 +31,7 @@ struct TaggedSentence {
   std::vector<std::string> words, tags;
   std::vector<Index> lines;    // of each word in its file, from 1
   std::vector<Index> parts{};  // of a graph: the number of each word's node, or edge, from 0
+  Index widened = 0;           // how many spans of characters, which became tags, began or ended within a word
 };
 
 // A word in a sentence, and which sense it has there; none where it was not asked for.

@@ -247,6 +247,13 @@ TEST_CASE("memory: labelled text") {
   check_text("columns of words", repeated_long("a "), conll);
   check_text("columns between tabs", repeated_long("\t"), conllu);
   check_text("sentences of CoNLL-U", repeated_long("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n"), conllu);
+  const auto tagged = [](const std::string& text) { read_tagged_sentences(text, "x.jsonl", {}, Gold::given); };
+  const auto table = [](const std::string& text) { read_tagged_sentences(text, "x.csv", {}, Gold::given); };
+  check_text("tagged objects", repeated_long("{\"tokens\":[\"a\"],\"ner_tags\":[\"O\"]}\n"), tagged);
+  check_text("texts with spans", repeated_long("{\"text\":\"a b c d e f g\",\"entities\":[]}\n"), tagged);
+  check_text("a long text", repeated_long("a ", "{\"entities\":[],\"text\":\"", "\"}"), tagged);
+  check_text("rows of words", repeated_long("1,a,O\n", "sentence,word,tag\n"), table);
+  check_text("sentences of one row", repeated_long("#,a,O\n", "sentence,word,tag\n"), table);
   check_text("marked words", repeated_long("a "), marked);
   check_text("a marked sentence", repeated_long("a ", "s\t0\t"), marked);
   check_text("marked lines", repeated_long("s\t0\ta\n"), marked);

@@ -164,9 +164,8 @@ TEST_CASE("csv: other rows are errors with file and line") {
 
 TEST_CASE("csv: columns that are not there, and names that two columns have") {
   CHECK(csv_message("sentence,gold\na,b\n") ==
-        "x.csv:1: has no column 'label'; there are: 'sentence', 'gold'; choose one with --label-column, or give "
-        "--no-header if "
-        "this line is an example");
+        "x.csv:1: has no column 'label'; if this line is an example, give --no-header; there are: 'sentence', 'gold'; "
+        "choose one with --label-column");
   CHECK(csv_message("text,label\na,b\n", Texts::two) ==
         "x.csv:1: has no column 'text_b'; there are: 'text', 'label'; choose one with --text-column");
   CHECK(csv_message("text,label\na,b\n", Texts::one, Gold::given, {.text = "review", .text_b = "", .label = ""}) ==

@@ -1,4 +1,4 @@
-// Comma-separated labelled texts and pairs of texts, with and without a header.
+// Comma-separated labelled texts, pairs of texts and tagged words, with and without a header.
 
 #include "fuzz/target.hpp"
 #include "support/labelled.hpp"
@@ -14,4 +14,5 @@ void heddle::fuzz::csv(std::string_view input) {
       }
     }
   }
+  read_or_refuse([&] { formats::read_tagged_sentences(input, "x.csv", {}, formats::Gold::given); });
 }

@@ -1,4 +1,4 @@
-// Labelled texts and questions with spans, one JSON object per line.
+// Labelled texts, questions with spans and tagged sentences, one JSON object per line.
 
 #include "fuzz/target.hpp"
 #include "support/labelled.hpp"
@@ -9,5 +9,6 @@ void heddle::fuzz::jsonl(std::string_view input) {
       read_or_refuse([&] { formats::read_jsonl_texts(input, "x", texts, gold); });
     }
     read_or_refuse([&] { formats::read_jsonl_spans(input, "x", gold); });
+    read_or_refuse([&] { formats::read_tagged_sentences(input, "x.jsonl", {}, gold); });
   }
 }

@@ -85,7 +85,11 @@ TEST_CASE("columns: what is not there is refused, with what is") {
   write_file(corpus.path("open.csv"), "text,label\na,b\n\"c,d\n");
   write_file(corpus.path("twice.csv"), "text,label,text\na,b,c\n");
   for (const Refusal& refusal : std::vector<Refusal>{
-           {tune + "texts.csv", "texts.csv:1: has no column 'label'; there are: 'id', 'gold', 'sentence'", 1},
+           {tune + "texts.csv",
+            "texts.csv:1: has no column 'label'; if this line is an example, give --no-header; there are: 'id', "
+            "'gold', "
+            "'sentence'; choose one with --label-column",
+            1},
            {tune + "texts.csv --label-column gold --text-column 4", "texts.csv:1: has no column '4'", 1},
            {tune + "texts.tsv --text-column sentence", "there is no header, so columns have numbers, 1 to 2", 1},
            {tune + "texts.jsonl --label-column gold", "texts.jsonl:1: has no key 'text'; there are: 'body', 'gold'", 1},
@@ -99,11 +103,12 @@ TEST_CASE("columns: what is not there is refused, with what is") {
            {tune + "open.csv",
             "open.csv:3: the quote that opens column 1 is never closed; --bad-records skip leaves it out", 1},
            {tune + "twice.csv", "twice.csv:1: the columns 1 and 3 are both called 'text'", 1},
-           {tune + "texts.tsv --text-column 1,2", "texts.tsv:1: --text-column '1,2': there is no header", 1},
+           {tune + "texts.tsv --text-column 1,2", "texts.tsv:1: --label-column and --text-column are both column 1", 1},
+           {tune + "texts.tsv --text-column 2,", "--text-column: '2,' lacks a name; write A,B", 2},
            {tune + "tags.conll --task label --text-column word", "--text-column: 'word' is no column of CoNLL", 2},
            {tune + "tags.conll --task label --header", "--header: is for labelled texts", 2},
            {"classify tuned.h5 plain.csv --label-column x", "--label-column has no effect without --evaluate", 2},
-           {tune + "texts.csv --task label", "texts.csv: is csv, which holds labelled texts", 2}}) {
+           {tune + "texts.csv --task label", "texts.csv:1: has no column 'word'; there are: id, gold", 1}}) {
     corpus.refused(refusal);
   }
 }

@@ -18,11 +18,26 @@ using models::Task;
 
 TextUnit unit_of(Task task, const std::string& path, const ClassifyOptions& options, formats::LabelledFormat format) {
   if (options.raw) return TextUnit::line;
-  if (answered_by(task) == Answered::parts) return TextUnit::paragraph;
-  if (format == formats::LabelledFormat::csv) return TextUnit::row;
+  if (answered_by(task) == Answered::parts) {
+    if (format == formats::LabelledFormat::csv) return TextUnit::document;
+    return format == formats::LabelledFormat::jsonl ? TextUnit::json : TextUnit::paragraph;
+  }
+  const bool has_quotes = options.input.format.syntax().quote.value_or(0) != 0;
+  if (format == formats::LabelledFormat::csv || (format == formats::LabelledFormat::tsv && has_quotes))
+    return TextUnit::row;
   if (answer_of(task) == Answer::span) format = formats::span_format(path, options.input);
   if (format == formats::LabelledFormat::squad) return TextUnit::document;
   return format == formats::LabelledFormat::jsonl ? TextUnit::json : TextUnit::line;
+}
+
+// Quotes and separators of a table.
+RowMarks marks_of(const formats::TableSyntax& syntax, formats::LabelledFormat format) {
+  const bool is_csv = format == formats::LabelledFormat::csv;
+  RowMarks marks;
+  marks.quote = syntax.quote.value_or(is_csv ? '"' : '\0');
+  if (!is_csv) marks.separators = "\t";
+  if (syntax.separator) marks.separators = {*syntax.separator};
+  return marks;
 }
 
 void write_results(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
@@ -72,19 +87,27 @@ void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput&
 void answer_input(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
                   const cli::Arguments& arguments, cli::Output& output) {
   const models::TaskConfig& task = answerer.task();
-  const WriteOptions how{options.top,   arguments.given("top"), options.raw,
-                         options.jsonl, options.threshold,      null_threshold(task, options, arguments)};
+  WriteOptions how{.top = options.top,
+                   .has_top = arguments.given("top"),
+                   .raw = options.raw,
+                   .jsonl = options.jsonl,
+                   .threshold = options.threshold,
+                   .null_threshold = null_threshold(task, options, arguments)};
   if (formats::is_file_of(path, formats::FileKind::graphs))
     return answer_graphs(answerer, path, input_of(task, options), how, output);
   answerer.check_reads_texts(path);
-  cli::Input input = arguments.open_text(path);
+  cli::Input input = open_labelled(path, options.input, arguments);
   TaskReader reader(input.name(), input_of(task, options));
-  const TextUnit unit = unit_of(task.task, path, options, reader.text_format());
+  const bool are_words = answered_by(task.task) == Answered::parts && !options.raw;
+  const formats::LabelledFormat format =
+      are_words ? formats::sentence_format(path, options.input) : reader.text_format();
+  how.words = format == formats::LabelledFormat::csv || format == formats::LabelledFormat::jsonl;
+  const TextUnit unit = unit_of(task.task, path, options, format);
   const bool are_lines = unit == TextUnit::line || unit == TextUnit::json;
   const std::string line_end = are_lines ? "\n" : "";  // which an empty line is made of
   // About sixteen batches of tokens for each rank, within which texts are sorted by length.
   const Index bytes_per_token = 64 * parallel::dividing().size();
-  const LabelWatch watch(path, task, answerer.labels(), options.input, reader.text_format());
+  const LabelWatch watch(path, task, answerer.labels(), options.input, format);
   bool watches = true;
   const auto read = [&](const InputText& text) {
     std::optional<std::string> warning;
@@ -106,7 +129,10 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
     write_results(output.stream(), texts, data, answerer, answerer.answer(data), how);
     output.stream().flush();
   };
-  answer_texts(std::move(input), {.unit = unit, .bytes = options.batch_tokens * bytes_per_token}, read, answer);
+  const Batching batching{.unit = unit,
+                          .bytes = options.batch_tokens * bytes_per_token,
+                          .marks = marks_of(options.input.format.syntax(), format)};
+  answer_texts(std::move(input), batching, read, answer);
 }
 
 }  // namespace heddle

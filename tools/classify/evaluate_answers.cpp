@@ -26,6 +26,7 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   if (data.side != data::SplitSide::none) arguments.say(path + ": the test side of its split is evaluated");
   if (const auto warning = unknown_labels_warning(data, task.task, labels)) arguments.warn(*warning);
   if (const auto warning = numbered_words_warning(data)) arguments.warn(*warning);
+  if (const auto warning = wrong_tags_warning(data)) arguments.warn(*warning);
   if (const auto warning = one_label_warning(data, task.task, labels)) arguments.warn(*warning);
   const std::optional<Baseline> baseline = answerer.baseline(data);
   const Judge how{options.metric, true, null_threshold(task, options, arguments), seed,

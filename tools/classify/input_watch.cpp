@@ -18,9 +18,10 @@ using formats::LabelledFormat;
 constexpr const char* has_labels = ": the input has labels; --evaluate compares the answers with them";
 
 // Whether the first row of CSV names this column.
-bool names_column(std::string_view row, const std::string& name) {
+bool names_column(std::string_view row, const std::string& name, std::optional<char> separator = std::nullopt) {
   row = row.substr(0, row.find_first_of("\r\n"));
-  const std::vector<std::string> names = split(without_byte_order_mark(row), formats::csv_separator(row));
+  const std::vector<std::string> names =
+      split(without_byte_order_mark(row), separator.value_or(formats::csv_separator(row)));
   return std::ranges::any_of(
       names, [&](const std::string& field) { return text::in_lower_case(trimmed(field, "\" \t")) == name; });
 }
@@ -55,7 +56,8 @@ LabelWatch::LabelWatch(const std::string& path, const models::TaskConfig& task, 
 
 std::optional<std::string> LabelWatch::warning(const InputText& text) const {
   const models::Answered answered = answered_by(task_.task);
-  if (answered == models::Answered::parts) return of_words(text);
+  const bool is_data_set = texts_ == LabelledFormat::csv || texts_ == LabelledFormat::jsonl;
+  if (answered == models::Answered::parts) return is_data_set ? std::nullopt : of_words(text);
   return answered == models::Answered::place ? std::nullopt : of_line(text);
 }
 
@@ -67,10 +69,11 @@ std::optional<std::string> LabelWatch::raw_warning(const InputText& text) {
 
 std::optional<std::string> LabelWatch::of_line(const InputText& text) const {
   const bool is_first_row = text.line == 1 && input_.header != formats::Header::absent;
-  if (texts_ == LabelledFormat::csv && is_first_row && names_column(text.text, "label"))
+  if (texts_ == LabelledFormat::csv && is_first_row &&
+      names_column(text.text, "label", input_.format.syntax().separator))
     return text.where() + has_labels;
   if (texts_ == LabelledFormat::jsonl && has_label_member(text.text)) return text.where() + has_labels;
-  if (texts_ == LabelledFormat::tsv && input_.format == LabelledFormat::automatic && !input_.columns.any()) {
+  if (texts_ == LabelledFormat::tsv && input_.format.kind() == LabelledFormat::automatic && !input_.columns.any()) {
     if (is_object(text.text)) return text.where() + ": looks like JSON, all of it is the text; --format jsonl reads it";
     if (text.line == 1 && text.text.find_first_of(",;") != std::string::npos && names_column(text.text, "text"))
       return text.where() + ": looks like the header of CSV, and is read as a text; --format csv reads it";

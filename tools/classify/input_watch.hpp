@@ -13,7 +13,7 @@ namespace heddle {
 
 class LabelWatch {
  public:
-  // `texts` is the format of texts, automatic for other tasks. The arguments must outlive this object.
+  // `texts` is the format of texts or of sentences, automatic for other tasks. The arguments must outlive this object.
   LabelWatch(const std::string& path, const models::TaskConfig& task, const data::LabelSet& labels,
              const formats::LabelledInput& input, formats::LabelledFormat texts);
 

@@ -6,8 +6,8 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "formats/files/lines.hpp"
+#include "libcore/text/plain_words.hpp"
 #include "libcore/text/unicode.hpp"
-#include "tools/classify/plain_words.hpp"
 #include "tools/lines/escaped.hpp"
 #include "tools/lines/object_line.hpp"
 #include "tools/tasks/label_sets.hpp"
@@ -118,8 +118,13 @@ void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const Tas
       tag_of_line[sentence.lines[w]] = tags[w] ? labels.name(*tags[w]) : no_tag;
     }
     if (options.jsonl) out << json_line({{"words", sentence.words}, {"tags", names}}) << "\n";
+    if (options.jsonl || !options.words) continue;
+    for (std::size_t w = 0; w < tags.size(); ++w) {
+      out << escaped_field(sentence.words[w]) << "\t" << (tags[w] ? labels.name(*tags[w]) : no_tag) << "\n";
+    }
+    out << "\n";
   }
-  if (options.jsonl) return;
+  if (options.jsonl || options.words) return;
   for (const ReadText& text : texts) {
     formats::for_each_line(text.input.text, {text.input.file, text.input.line},
                            [&](std::string_view line, const formats::Place& place) {
@@ -161,7 +166,7 @@ void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const
       at = place;
       return characters;
     };
-    for (std::size_t w = 0; const auto& [begin, end] : plain_words(line)) {
+    for (std::size_t w = 0; const auto& [begin, end] : text::plain_words(line)) {
       const std::size_t from = offset(begin), to = offset(end);
       if (options.jsonl) {
         tag_names.push_back(tags[w] ? Json(labels.name(*tags[w])) : Json());
@@ -186,7 +191,7 @@ void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const
 
 data::TaggedSentence raw_sentence(const InputText& line) {
   data::TaggedSentence sentence;
-  for (const auto& [begin, end] : plain_words(line.text)) {
+  for (const auto& [begin, end] : text::plain_words(line.text)) {
     sentence.words.push_back(line.text.substr(begin, end - begin));
     sentence.lines.push_back(line.line);
   }

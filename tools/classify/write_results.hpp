@@ -22,6 +22,7 @@ struct WriteOptions {
   bool jsonl = false;
   double threshold = 0;
   double null_threshold = 0;
+  bool words = false;  // of tags: lines of words, whatever the input's are
 };
 
 // With jsonl, texts and questions keep the members of the input's objects that were not read (object_line.hpp).
@@ -43,7 +44,8 @@ void write_numbers(std::ostream& out, const TaskData& data, const std::vector<do
                    const WriteOptions& options);
 
 // Every input line unchanged, with TAB TAG appended to lines of words; the tag is _ for words without a prediction.
-// With jsonl one object per sentence, with null for such words.
+// With `words`, WORD TAB TAG for each word, and an empty line after each sentence. With jsonl one object per sentence,
+// with null for words without a prediction.
 void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
                 const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options);
 

@@ -319,4 +319,8 @@ Input Arguments::open_text(const std::string& path) const {
   return {path, [this](const std::string& message) { warn(message); }};
 }
 
+Input Arguments::open_text(const std::string& path, const Input::Encoding& encoding) const {
+  return {path, [this](const std::string& message) { warn(message); }, encoding};
+}
+
 }  // namespace heddle::cli

@@ -163,6 +163,8 @@ class Arguments {
   std::string rendered(std::string_view text) const;
   // Opens a text by its name; warns if it is not UTF-8. Throws as Input does.
   Input open_text(const std::string& path) const;
+  // The same in another encoding.
+  Input open_text(const std::string& path, const Input::Encoding& encoding) const;
 
  private:
   std::vector<std::string> help_topics(const OptionTable& table) const;

@@ -58,9 +58,8 @@ std::optional<std::string> EncodingWatch::judge(std::string_view text) {
     left.remove_prefix(left.find('\n') + 1);
   }
   told_ = true;
-  return concatenate(line_,
-                     ": is not UTF-8; if the text has another encoding, convert it first with iconv -f ENCODING "
-                     "-t UTF-8");
+  const std::string usual = "if the text has another encoding, convert it first with iconv -f ENCODING -t UTF-8";
+  return concatenate(line_, ": is not UTF-8; ", remedy_.empty() ? usual : remedy_);
 }
 
 }  // namespace heddle::cli

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "libcore/base/real.hpp"
 
@@ -12,6 +13,9 @@ namespace heddle::cli {
 
 class EncodingWatch {
  public:
+  // What to do about it ends what is said.
+  explicit EncodingWatch(std::string remedy = "") : remedy_(std::move(remedy)) {}
+
   // The next bytes of a text, cut anywhere. Returns what is wrong ("LINE: is not UTF-8 ...") the first time that
   // something is.
   std::optional<std::string> add(std::string_view bytes);
@@ -21,6 +25,7 @@ class EncodingWatch {
  private:
   std::optional<std::string> judge(std::string_view text);
 
+  std::string remedy_;
   bool told_ = false;
   bool begun_ = false;
   std::string rest_;  // bytes not checked yet: an incomplete character whose end may follow

@@ -60,7 +60,40 @@ Input::Input(const std::string& path, Warn warn) : Input(path) {
   warn_ = std::move(warn);
 }
 
+Input::Input(const std::string& path, Warn warn, const Encoding& encoding) : Input(path, std::move(warn)) {
+  encoding_ = EncodingWatch(encoding.remedy);
+  may_have_mark_ = encoding.name == "auto";
+  if (!may_have_mark_) decoder_ = std::make_unique<formats::TextDecoder>(name_, encoding.name);
+}
+
 std::size_t Input::read(std::span<char> block) {
+  if (decoder_) return read_decoded(block);
+  const std::size_t count = read_encoded(block);
+  const std::string_view bytes(block.data(), count);
+  if (std::exchange(may_have_mark_, false) && (bytes.starts_with("\xFF\xFE") || bytes.starts_with("\xFE\xFF"))) {
+    decoder_ = std::make_unique<formats::TextDecoder>(name_, "utf-16");
+    decoded_ = decoder_->add(bytes);
+    return read_decoded(block);
+  }
+  if (warn_) {
+    if (const auto wrong = count > 0 ? encoding_.add(bytes) : encoding_.finish()) warn_(name_ + ":" + *wrong);
+  }
+  return count;
+}
+
+std::size_t Input::read_decoded(std::span<char> block) {
+  while (decoded_.empty() && !ended_) {
+    const std::size_t count = read_encoded(block);
+    ended_ = count == 0;
+    decoded_ = ended_ ? decoder_->finish() : decoder_->add({block.data(), count});
+  }
+  const std::size_t count = std::min(block.size(), decoded_.size());
+  std::copy_n(decoded_.begin(), count, block.begin());
+  decoded_.erase(0, count);
+  return count;
+}
+
+std::size_t Input::read_encoded(std::span<char> block) {
   std::size_t count = 0;
   if (is_shared_) {
     const parallel::Group& readers = parallel::dividing();
@@ -75,9 +108,6 @@ std::size_t Input::read(std::span<char> block) {
   const std::string_view bytes(block.data(), count);
   if (position_ == 0) check_text(bytes, name_);
   position_ += static_cast<Index>(count);
-  if (warn_) {
-    if (const auto wrong = count > 0 ? encoding_.add(bytes) : encoding_.finish()) warn_(name_ + ":" + *wrong);
-  }
   return count;
 }
 
@@ -92,6 +122,7 @@ std::size_t Input::read_own(std::span<char> block) {
 }
 
 bool Input::is_idle(std::chrono::milliseconds patience) const {
+  if (!decoded_.empty()) return false;
   const auto waits = [&] {
     pollfd input{number_, POLLIN, 0};
     return ::poll(&input, 1, static_cast<int>(patience.count())) == 0;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <span>
 #include <streambuf>
@@ -15,6 +16,7 @@
 
 #include "formats/files/atomic_file.hpp"
 #include "formats/files/descriptor.hpp"
+#include "formats/files/text_decoder.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/base/real.hpp"
 #include "libcore/parallel/divided.hpp"
@@ -41,8 +43,14 @@ class Input {
   // The same of text that should be UTF-8: calls warn("FILE:LINE: is not UTF-8 ...") once when it is not.
   using Warn = std::function<void(const std::string& message)>;
   Input(const std::string& path, Warn warn);
+  // The same of text in an encoding that formats::TextDecoder knows, which is read as UTF-8. "auto" is UTF-8, or UTF-16
+  // where the text begins with its byte order mark. The remedy ends the warning.
+  struct Encoding {
+    std::string name = "auto", remedy;
+  };
+  Input(const std::string& path, Warn warn, const Encoding& encoding);
 
-  // Puts the next bytes into the block, as many as are there; returns how many, 0 only at the end.
+  // Puts the next bytes, decoded, into the block, as many as are there; returns how many, 0 only at the end.
   std::size_t read(std::span<char> block);
 
   // Whether no input arrives within that time, though more may follow: the writer may be waiting for an answer.
@@ -52,11 +60,13 @@ class Input {
   const std::string& name() const { return name_; }
   // Size in bytes if it is known beforehand: for regular files.
   std::optional<Index> size() const;
-  // Bytes read so far.
+  // Bytes of it read so far.
   Index position() const { return position_; }
 
  private:
   std::size_t read_own(std::span<char> block);
+  std::size_t read_encoded(std::span<char> block);
+  std::size_t read_decoded(std::span<char> block);
 
   std::string name_;
   bool is_shared_ = false;
@@ -65,6 +75,10 @@ class Input {
   Index position_ = 0;
   Warn warn_;
   EncodingWatch encoding_;
+  bool may_have_mark_ = false;  // of UTF-16
+  std::unique_ptr<formats::TextDecoder> decoder_;
+  std::string decoded_;  // and not yet returned
+  bool ended_ = false;   // where it is decoded
 };
 
 // Everything that is left. Throws DataError beyond `limit` bytes.

@@ -19,6 +19,7 @@
 #include "tools/convert/model_conversion.hpp"
 #include "tools/convert/peft.hpp"
 #include "tools/convert/split.hpp"
+#include "tools/convert/tags.hpp"
 
 using namespace heddle;
 using formats::WeightType;
@@ -26,7 +27,7 @@ using formats::WeightType;
 namespace {
 
 struct ConvertOptions {
-  std::string output, base, calibrate, loss_on;
+  std::string output, base, calibrate, loss_on, tags;
   bool average = false, merge = false;
   WeightType dtype = WeightType::keep;
   GraphOptions graphs;
@@ -65,6 +66,10 @@ struct ConvertOptions {
                 .not_empty()
                 .takes("TOKENS"),
             self.loss_on);
+    visitor(Field("tags", "write a file of tagged words with the tags of this scheme, all else as it is")
+                .one_of(names_of<metrics::TagScheme>())
+                .takes("SCHEME"),
+            self.tags);
     visitor(Field("graphs_and_molecules", "Graphs and molecules"), self.graphs);
     SplitOptions::visit(self.split, visitor);
   }
@@ -75,9 +80,9 @@ const cli::About about{
     .summary = "Converts models and tokenizers between formats, makes files of graphs, and splits labelled data.",
     .synopsis = {"MODEL|DIR [--dtype f32|bf16|int8|q8|q4] -o FILE", "MODEL [--dtype f32|f16|bf16] -o DIR/|NAME.gguf",
                  "MODEL MODEL... --average -o FILE", "ADAPTER --merge [--base MODEL] -o FILE",
-                 "PEFT --base MODEL -o FILE", "TOKENIZER -o tokenizer.json", "TOKENIZER|TU -o FILE",
+                 "PEFT --base MODEL -o FILE", "TOKENIZER|TU -o FILE|tokenizer.json",
                  "--nodes TABLE --edges TABLE -o FILE", "TABLE --smiles COLUMN --label-column COLUMN -o FILE",
-                 "LABELLED|GRAPHS --split TRAIN,VALID,TEST -o DIR/"},
+                 "LABELLED|GRAPHS --split TRAIN,VALID,TEST -o DIR/", "LABELLED --tags SCHEME -o FILE"},
     .operands = {
         {"MODEL",
          "model file, directory with config.json, GGUF file, PEFT's adapter (a directory), tokenizer as tokenize -t "
@@ -90,17 +95,22 @@ bool makes_json(const ConvertOptions& options) {
 
 void check_usage(const ConvertOptions& options, const std::vector<std::string>& inputs,
                  const cli::Arguments& arguments) {
-  check<UsageError>(options.average == (inputs.size() > 1) || arguments.given("split"),
+  check<UsageError>(options.average == (inputs.size() > 1) || arguments.given("split") || arguments.given("tags"),
                     options.average ? "--average takes at least two models"
                                     : "one file at a time; --average makes "
                                       "one model of several");
   check<UsageError>(!options.average || !(options.merge || makes_json(options)),
                     "--average makes a model of models, without --merge, and no .json");
   check<UsageError>(options.calibrate.empty() || options.dtype == WeightType::q4, "--calibrate is for --dtype q4");
-  if (arguments.given("split")) {
-    check<UsageError>(inputs.size() == 1, "--split takes one labelled file");
-    return refuse({"average", "merge", "base", "dtype", "loss_on"}, arguments,
-                  ": is for models; --split is for labelled files");
+  for (const char* const option : {"split", "tags"}) {
+    if (!arguments.given(option)) continue;
+    check<UsageError>(inputs.size() == 1, "--", option, " takes one labelled file");
+    refuse({"average", "merge", "base", "dtype", "loss_on"}, arguments,
+           concatenate(": is for models; --", option, " is for labelled files"));
+    check<UsageError>(!arguments.given("split") || !arguments.given("tags"),
+                      "--split and --tags are two commands; give one of them");
+    if (arguments.given("tags")) refuse({"header"}, arguments, ": is for --split; --tags reads tagged words");
+    return;
   }
   const bool directory = names_directory(options.output), gguf = names_gguf(options.output);
   check<UsageError>(directory || gguf || options.dtype != WeightType::f16, "--dtype f16 is for directories and GGUF ",
@@ -170,6 +180,7 @@ void convert(cli::Arguments& arguments) {
   const std::vector<std::string>& inputs = arguments.operands("MODEL");
   check_output(options, inputs, arguments);
   if (is_about_graphs(options.graphs, inputs)) {
+    refuse({"tags"}, arguments, ": is for tagged words");
     return convert_graphs(inputs, options.output, options.graphs, options.split, arguments);
   }
   const std::string& input = inputs.front();
@@ -177,7 +188,11 @@ void convert(cli::Arguments& arguments) {
   if (arguments.given("split")) {
     return split_labelled(input, options.output, options.split, arguments);
   }
-  refuse({"format", "text_column", "label_column", "header", "bad_records"}, arguments, ": is for --split");
+  if (arguments.given("tags")) {
+    return convert_tags(input, options.output, from_text<metrics::TagScheme>(options.tags), options.split.input,
+                        arguments);
+  }
+  refuse({"format", "text_column", "label_column", "header", "bad_records"}, arguments, ": is for --split and --tags");
   if (!options.average && formats::is_peft_directory(input)) {
     refuse({"merge", "dtype", "loss_on"}, arguments,
            ": is for heddle's files; convert the adapter of PEFT's to one first");

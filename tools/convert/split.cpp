@@ -17,6 +17,7 @@
 #include "formats/labelled/example_members.hpp"
 #include "formats/labelled/fasttext.hpp"
 #include "formats/labelled/jsonl.hpp"
+#include "formats/labelled/word_table.hpp"
 #include "libcore/data/folds.hpp"
 #include "libcore/text/unicode.hpp"
 #include "tools/tasks/data_warnings.hpp"
@@ -41,9 +42,9 @@ bool first_object_has(std::string_view content, const std::string& name) {
 
 LabelledFormat format_of(const std::string& path, std::string_view content, const formats::LabelledInput& input) {
   const LabelledFormat format = formats::labelled_format(path, input);
-  const bool is_json = format == LabelledFormat::squad && input.format == LabelledFormat::automatic;
+  const bool is_json = format == LabelledFormat::squad && input.format.kind() == LabelledFormat::automatic;
   if (is_json && formats::holds_objects(content)) return LabelledFormat::jsonl;
-  const bool is_named = input.format != LabelledFormat::automatic || path.ends_with(ending_of(format));
+  const bool is_named = input.format.kind() != LabelledFormat::automatic || path.ends_with(ending_of(format));
   return !is_named && !input.columns.any() && formats::is_fasttext(content) ? LabelledFormat::fasttext : format;
 }
 
@@ -62,22 +63,45 @@ bool has_header(LabelledFormat format, formats::Header header) {
 // Whether a table has two texts in a row: by its header, or by having three columns and no header.
 bool table_has_two_texts(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
   const bool is_header = has_header(format, input.header);
-  const std::vector<std::string> names = format == LabelledFormat::csv ? formats::first_csv_row(content, is_header)
-                                                                       : split(formats::first_line(content), '\t');
+  const formats::TableSyntax& syntax = input.format.syntax();
+  const std::vector<std::string> names = format == LabelledFormat::csv
+                                             ? formats::first_csv_row(content, is_header, syntax)
+                                             : split(formats::first_line(content), syntax.separator.value_or('\t'));
   return is_header ? std::ranges::count(names, "text_b") > 0 : names.size() == 3;
+}
+
+// Whether the first object has words, or spans of its text.
+bool first_object_is_tagged(std::string_view content, const formats::LabelledInput& input) {
+  try {
+    const formats::JsonDocument document(std::string(formats::first_line(content)), "");
+    const formats::JsonNode object(document);
+    const auto is_list = [&](const std::string& name) { return object.find(name).is_list(); };
+    const formats::JsonNode labels = object.find(input.columns.label);
+    const bool names_spans = labels.is_list() && labels.size() > 0 && !(*labels.list().begin()).is_text();
+    return is_list("tokens") || is_list("words") || is_list("entities") || is_list("spans") || names_spans;
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+bool holds_sentences(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
+  if (format == LabelledFormat::csv)
+    return has_header(format, input.header) && formats::is_word_table(content, input.format.syntax());
+  if (format == LabelledFormat::jsonl) return first_object_is_tagged(content, input);
+  return format == LabelledFormat::conll || format == LabelledFormat::conllu;
 }
 
 TaskInput how_to_read(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
   TaskInput how{.labelled = input};
-  how.labelled.format = format;
+  how.labelled.format = input.format.as(format);
   const bool is_jsonl = format == LabelledFormat::jsonl;
   if (format == LabelledFormat::squad || (is_jsonl && first_object_has(content, "question"))) how.task = Task::span;
-  if (format == LabelledFormat::conll || format == LabelledFormat::conllu) how.task = Task::label;
+  if (holds_sentences(content, format, input)) how.task = Task::label;
   if (how.task != Task::classify) return how;
   if (holds_label_sets(content, format, input)) how.task = Task::multilabel;
   if (how.task == Task::multilabel || format == LabelledFormat::fasttext) return how;
   const bool two = is_jsonl ? first_object_has(content, "text_b") : table_has_two_texts(content, format, input);
-  const bool names_two = input.columns.text.find(',') != std::string::npos;
+  const bool names_two = std::ranges::count(input.columns.text, ',') == 1;
   if (names_two || (two && !input.columns.any())) how.texts = formats::Texts::two;
   return how;
 }
@@ -294,12 +318,12 @@ void add_comments(std::vector<Piece>& sentences, std::string_view content, const
   }
 }
 
-// The bytes of each part: what stands before the first example is in all of them.
-Texts cut(const TaskData& data, std::string_view content, const std::vector<Index>& parts) {
+// The bytes of each part, whose sentences may be paragraphs: what stands before the first example is in all of them.
+Texts cut(const TaskData& data, std::string_view content, const std::vector<Index>& parts, bool are_paragraphs) {
   content = without_byte_order_mark(content);
   const std::vector<std::size_t> begins = line_begins(content);
   std::vector<Piece> pieces = pieces_of(data, parts);
-  if (!data.sentences.empty()) add_comments(pieces, content, begins);
+  if (are_paragraphs) add_comments(pieces, content, begins);
   Texts texts;
   texts.fill(std::string(content.substr(0, begins[pieces.front().first])));
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -310,7 +334,7 @@ Texts cut(const TaskData& data, std::string_view content, const std::vector<Inde
     text += content.substr(begin, end - begin);
     if (!text.ends_with('\n')) text += '\n';
     const bool ends_sentence = text.ends_with("\n\n") || text.ends_with("\n\r\n");
-    if (!data.sentences.empty() && !ends_sentence) text += '\n';
+    if (are_paragraphs && !ends_sentence) text += '\n';
   }
   return texts;
 }
@@ -391,8 +415,12 @@ void number_by_lines(TaskData& data) {
   const auto examples = static_cast<std::size_t>(data.size());
   for (Index number = 0; next < examples || bad != data.left_out.end(); ++number) {
     const bool is_bad = bad != data.left_out.end() && bad->number == number;
-    Index& line = is_bad ? bad->line : data.texts.empty() ? data.questions[next].line : data.texts[next].line;
-    line = number + 1;
+    if (is_bad || data.sentences.empty()) {
+      Index& line = is_bad ? bad->line : data.texts.empty() ? data.questions[next].line : data.texts[next].line;
+      line = number + 1;
+    } else {
+      std::ranges::fill(data.sentences[next].lines, number + 1);
+    }
     is_bad ? static_cast<void>(++bad) : static_cast<void>(++next);
   }
 }
@@ -441,7 +469,7 @@ void split_labelled(const std::string& path, const std::string& output, const Sp
   const std::vector<Index>& shares = options.shares.sizes;
   check<UsageError>(options.shares.by != SplitBy::scaffold, "--split scaffold is for molecules, not for labelled ",
                     "texts; --smiles COLUMN says which column of a table has SMILES");
-  cli::Input source = arguments.open_text(path);
+  cli::Input source = open_labelled(path, options.input, arguments);
   std::string content = cli::read_all(source);
   if (formats::has_lone_returns(content)) std::ranges::replace(content, '\r', '\n');
   const LabelledFormat format = format_of(path, content, options.input);
@@ -459,8 +487,9 @@ void split_labelled(const std::string& path, const std::string& output, const Sp
   const std::vector<Index> parts = splitter.parts();
   check_parts(data, shares, parts);
   if (is_list) number_by_lines(data);
+  const bool are_paragraphs = format == LabelledFormat::conll || format == LabelledFormat::conllu;
   const Texts texts = format == LabelledFormat::squad ? cut_paragraphs(data, content, parts)
-                                                      : cut(data, is_list ? lines : content, parts);
+                                                      : cut(data, is_list ? lines : content, parts, are_paragraphs);
   const std::string folder = output.ends_with('/') ? output : output + "/";
   formats::AtomicDirectory directory(output);
   for (std::size_t part = 0; part < part_names.size(); ++part) {

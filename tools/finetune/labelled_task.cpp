@@ -9,6 +9,7 @@
 #include "libcore/data/folds.hpp"
 #include "libcore/metrics/calibration.hpp"
 #include "libcore/tensor/context.hpp"
+#include "libcore/text/unicode.hpp"
 #include "tools/cli/refuse_options.hpp"
 #include "tools/finetune/bag_baseline.hpp"
 #include "tools/tasks/data_warnings.hpp"
@@ -136,6 +137,14 @@ LabelPairs known_answers(TaskAnswers answers, const TaskData& data, const data::
   return known;
 }
 
+void check_has_text(const TaskData& data) {
+  const auto is_empty = [](const data::LabelledText& example) {
+    return text::is_blank(example.text) && text::is_blank(example.second_text.value_or(""));
+  };
+  check<DataError>(data.graphs != nullptr || data.texts.empty() || !std::ranges::all_of(data.texts, is_empty),
+                   data.file, ": all texts are empty; if another column has them, --text-column names it");
+}
+
 double rounded(double value) {
   return std::round(value * 1e4) / 1e4;
 }
@@ -186,6 +195,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   }
   train_ = joined(train_files_);
   if (!valid_files_.empty()) valid_ = joined(valid_files_);
+  check_has_text(train_);
   text_keys_ = text_keys_of(train_);
   if (!tokenizer_ && spec.model.reads_tokens()) {
     tokenizer_ = tokenizer_of_words(train_, spec.model.tokens().vocab_size, settings.marks);
@@ -194,7 +204,11 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   check<DataError>(labels_.size() != 1, train_.file, ": all examples have the label '",
                    labels_.size() == 1 ? labels_.name(0) : "", "'; at least two labels are needed");
   if (options.halvings > 0) return;
-  for (const std::string& slip : slips()) arguments.warn(slip);
+  if (const auto tags = scheme_of(train_)) {
+    arguments.detail(concatenate(train_.file, ": the tags mark entities as ", name_of_scheme(tags->scheme)));
+  }
+  const bool is_told = options.is_candidate && options.cross_validates();  // about all examples
+  for (const std::string& slip : is_told ? std::vector<std::string>() : slips()) arguments.warn(slip);
 }
 
 void LabelledTask::leave_out(const TaskData& file, const Fold& fold) {
@@ -215,8 +229,12 @@ std::vector<std::string> LabelledTask::slips() const {
   };
   for (const TaskData& file : train_files_) {
     add(header_warning(file, tuning_.input));
+    add(quoted_texts_warning(file, tuning_.input));
     add(empty_texts_warning(file));
     add(numbered_words_warning(file));
+    add(wrong_tags_warning(file));
+    add(numbered_tags_warning(file));
+    add(widened_entities_warning(file));
   }
   if (answered_by(task) != models::Answered::parts) add(many_classes_warning(train_, labels_));
   if (answered_by(task) != models::Answered::parts && !has_label_sets(task))
@@ -226,6 +244,7 @@ std::vector<std::string> LabelledTask::slips() const {
   if (valid_) {
     add(unknown_labels_warning(*valid_, task, labels_));
     add(copies_warning(train_, *valid_));
+    add(other_scheme_warning(train_, *valid_));
     add(small_validation_warning(*valid_, task));
     add(one_label_warning(*valid_, task, labels_));
     add(missing_classes_warning(*valid_, task, labels_));
@@ -273,6 +292,11 @@ void LabelledTask::fit(models::ModelConfig& config) {
   config.check();
   train_examples_ = encode(config);
   config->fit_examples(models::counted_examples(train_examples_, tuning_.task.kind()), labels_.size());
+  constexpr Index many_classes = 1000;
+  if (!starts_from_counts_ || labels_.size() <= many_classes || options_.arch.settings.contains("width")) return;
+  arguments_.warn(concatenate(train_.file, ": of ", grouped(labels_.size()),
+                              " classes each word of a bag has as many numbers; --arch bag:width=64 needs less memory "
+                              "and time"));
 }
 
 void LabelledTask::start(models::TaskModel& model) {

@@ -66,7 +66,7 @@ bool holds_records(const FinetuneOptions& options, const models::Model& model) {
   const formats::LabelledInput& input = options.tuning.input;
   const auto holds = [&](const std::string& path) {
     if (formats::is_file_of(path, formats::FileKind::pairs)) return true;
-    const bool is_named = input.format != formats::LabelledFormat::automatic || path.ends_with(".tsv") ||
+    const bool is_named = input.format.kind() != formats::LabelledFormat::automatic || path.ends_with(".tsv") ||
                           formats::labelled_format(path, input) != formats::LabelledFormat::tsv;
     return is_named && !formats::looks_like_hdf5(path);
   };

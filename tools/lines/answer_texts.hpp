@@ -16,6 +16,7 @@ struct Batching {
   Index texts = std::numeric_limits<Index>::max();
   // Added to the size of each text, because empty ones take time too.
   Index bytes = std::numeric_limits<Index>::max();
+  RowMarks marks{};  // of rows
 };
 
 // Calls answer() and puts the text's place before what a NumericError says.
@@ -64,7 +65,7 @@ void answer_texts(cli::Input input, const Batching& batching, const Make& make, 
       throw;
     }
   };
-  InputTexts texts(input, batching.unit);
+  InputTexts texts(input, batching.unit, batching.marks);
   while (const auto text = texts.next(answer_batch)) {
     try {
       batch.push_back(make(*text));

@@ -39,11 +39,11 @@ void InputTexts::settle_json(std::string_view first_line) {
 void InputTexts::pass_quotes(std::string_view line) {
   bool may_open = true;
   for (const char letter : line) {
-    if (letter == '"' && (quote_is_open_ || may_open)) {
+    if (letter == marks_.quote && letter != 0 && (quote_is_open_ || may_open)) {
       quote_is_open_ = !quote_is_open_;
       may_open = true;
     } else if (!quote_is_open_) {
-      may_open = letter == ',' || letter == ';';
+      may_open = marks_.separators.find(letter) != std::string::npos;
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "tools/cli/streams.hpp"
 
@@ -15,9 +16,15 @@ enum class TextUnit {
   line,        // without its ending; the first one without a byte order mark
   exact_line,  // all its bytes but the newline
   json,        // lines, or the whole input if it begins a JSON list
-  row,         // a line, or several where quotes of CSV are open at their ends, with all their bytes
+  row,         // a line, or several where quotes of a table are open at their ends, with all their bytes
   paragraph,   // lines up to a blank one, with all their bytes
   document     // the whole input
+};
+
+// Of a row: its quotes, 0 for none, and what may stand before one that opens.
+struct RowMarks {
+  char quote = '"';
+  std::string separators = ",;";
 };
 
 struct InputText {
@@ -30,10 +37,11 @@ struct InputText {
 
 class InputTexts {
  public:
-  InputTexts(cli::Input& input, TextUnit unit)
+  InputTexts(cli::Input& input, TextUnit unit, RowMarks marks = {})
       : name_(input.name()),
         lines_(input, unit == TextUnit::exact_line ? cli::LineEnds::feeds : cli::LineEnds::feeds_or_returns),
-        unit_(unit) {}
+        unit_(unit),
+        marks_(std::move(marks)) {}
 
   // The next text, nothing at the end. Calls before_waiting() whenever more input would have to be waited for.
   std::optional<InputText> next(const std::function<void()>& before_waiting);
@@ -46,6 +54,7 @@ class InputTexts {
   std::string name_;
   cli::LineReader lines_;
   TextUnit unit_;
+  RowMarks marks_;
   bool quote_is_open_ = false;
 };
 

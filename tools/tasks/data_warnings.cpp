@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <limits>
 #include <map>
+#include <span>
 #include <unordered_set>
 
 #include "formats/files/checksum.hpp"
@@ -49,6 +50,18 @@ std::optional<std::string> header_warning(const TaskData& data, const formats::L
   }
   return concatenate(data.file, ":1: ", shown(first.label), " and ", shown(first.text),
                      " look like names of columns, and are read as an example; --header takes them as names");
+}
+
+std::optional<std::string> quoted_texts_warning(const TaskData& data, const formats::LabelledInput& input) {
+  const auto is_quoted = [](const data::LabelledText& example) {
+    return example.text.size() >= 2 && example.text.starts_with('"') && example.text.ends_with('"');
+  };
+  const bool is_tsv = formats::labelled_format(data.file, input) == formats::LabelledFormat::tsv;
+  if (!is_tsv || input.format.syntax().quote || data.texts.empty() || !std::ranges::all_of(data.texts, is_quoted))
+    return std::nullopt;
+  return concatenate(
+      data.file, ":", data.texts.front().line,
+      ": the texts are in quotes, which are read as part of them; --format tsv:quote=double removes them");
 }
 
 std::optional<std::string> empty_texts_warning(const TaskData& data) {
@@ -229,6 +242,59 @@ std::optional<std::string> long_word_warning(const TaskData& data) {
     }
   }
   return std::nullopt;
+}
+
+std::optional<metrics::FoundTags> scheme_of(const TaskData& data) {
+  if (data.graphs != nullptr) return std::nullopt;
+  std::vector<std::span<const std::string>> sentences;
+  for (const data::TaggedSentence& sentence : data.sentences) sentences.emplace_back(sentence.tags);
+  return metrics::find_scheme(sentences);
+}
+
+std::string name_of_scheme(metrics::TagScheme scheme) {
+  std::string name = to_text(scheme);
+  for (char& letter : name) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  return name;
+}
+
+std::optional<std::string> wrong_tags_warning(const TaskData& data) {
+  const std::optional<metrics::FoundTags> found = scheme_of(data);
+  if (!found || found->wrong == 0) return std::nullopt;
+  const Index line = data.sentences[found->sentence].lines[found->word];
+  return concatenate(data.file, ":", line, ": ", found->first_wrong, " breaks the rules of ",
+                     name_of_scheme(found->scheme), ", which the tags are read as",
+                     found->wrong == 1 ? "" : concatenate("; ", grouped(found->wrong), " tags do"),
+                     " (convert --tags mends them)");
+}
+
+std::optional<std::string> other_scheme_warning(const TaskData& train, const TaskData& valid) {
+  const std::optional<metrics::FoundTags> first = scheme_of(train), second = scheme_of(valid);
+  if (!first || !second || first->scheme == second->scheme) return std::nullopt;
+  return concatenate(valid.file, ": the tags are ", name_of_scheme(second->scheme), ", and those of ", train.file, " ",
+                     name_of_scheme(first->scheme), "; convert --tags makes them alike");
+}
+
+std::optional<std::string> numbered_tags_warning(const TaskData& data) {
+  if (data.graphs != nullptr || data.sentences.empty()) return std::nullopt;
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    for (const std::string& tag : sentence.tags) {
+      if (tag.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    }
+  }
+  if (data.sentences.front().tags.empty()) return std::nullopt;
+  return concatenate(data.file, ":", data.sentences.front().lines.front(),
+                     ": the tags are numbers, and mark no entities; --format jsonl:tags='O B-PER ...' names them");
+}
+
+std::optional<std::string> widened_entities_warning(const TaskData& data) {
+  Index count = 0, line = 0;
+  for (const data::TaggedSentence& sentence : data.sentences) {
+    if (count == 0 && sentence.widened > 0) line = sentence.lines.front();
+    count += sentence.widened;
+  }
+  if (count == 0) return std::nullopt;
+  return concatenate(data.file, ":", line, ": an entity begins or ends within a word, and gets all of it",
+                     count == 1 ? "" : concatenate(", as do ", grouped(count), " entities in all"));
 }
 
 }  // namespace heddle

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/metrics/tag_scheme.hpp"
 #include "libcore/text/spelling.hpp"
 #include "tools/tasks/task_data.hpp"
 
@@ -20,6 +21,9 @@ std::optional<std::string> numeric_classes_warning(const std::string& file, cons
 
 // The first line of a table without a header looks like one: its fields are names that columns have.
 std::optional<std::string> header_warning(const TaskData& data, const formats::LabelledInput& input);
+
+// All texts of a TSV are in quotes, which it does not remove by default.
+std::optional<std::string> quoted_texts_warning(const TaskData& data, const formats::LabelledInput& input);
 
 // Texts without a word in them.
 std::optional<std::string> empty_texts_warning(const TaskData& data);
@@ -59,5 +63,22 @@ std::optional<std::string> numbered_words_warning(const TaskData& data);
 
 // A word with three blanks or more: it is a sentence.
 std::optional<std::string> long_word_warning(const TaskData& data);
+
+// Tags that break the rules of the scheme by which the others mark entities, and how many do.
+std::optional<std::string> wrong_tags_warning(const TaskData& data);
+
+// The second marks entities by another scheme than the first.
+std::optional<std::string> other_scheme_warning(const TaskData& train, const TaskData& valid);
+
+// Tags that are numbers, as data sets have them that name them elsewhere.
+std::optional<std::string> numbered_tags_warning(const TaskData& data);
+
+// Entities that began or ended within a word, and got all of it.
+std::optional<std::string> widened_entities_warning(const TaskData& data);
+
+// The scheme of the tags, nothing if they mark no entities.
+std::optional<metrics::FoundTags> scheme_of(const TaskData& data);
+// "IOB2".
+std::string name_of_scheme(metrics::TagScheme scheme);
 
 }  // namespace heddle

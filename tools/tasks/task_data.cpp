@@ -139,10 +139,17 @@ TaskData TaskReader::read(std::string_view content, const formats::Place& begin,
   return data;
 }
 
+cli::Input open_labelled(const std::string& path, const formats::LabelledInput& input,
+                         const cli::Arguments& arguments) {
+  const std::string remedy = concatenate("--format ", to_text(input.format.kind()),
+                                         ":encoding=windows-1252 reads it, if that is its encoding (or latin1, ...)");
+  return arguments.open_text(path, {input.format.encoding(), remedy});
+}
+
 TaskData read_task_data(const std::string& path, const TaskInput& input, const cli::Arguments& arguments,
                         const UseTaskData& use) {
   if (formats::is_file_of(path, formats::FileKind::graphs)) return read_graphs(path, input);
-  cli::Input source = arguments.open_text(path);
+  cli::Input source = open_labelled(path, input.labelled, arguments);
   return read_task_content(cli::read_all(source), source.name(), input, arguments, use);
 }
 
@@ -245,13 +252,19 @@ std::vector<Index> fold_numbers(const TaskData& data, Index folds, std::uint64_t
   if (are_classes && labels.size() <= data.size() / folds) kinds = classes_of(data);
   if (data.graphs != nullptr) return data::stratified_folds(kinds, folds, seed);
   const std::vector<data::Unit> units = units_of(data);
-  std::set<std::uint64_t> keys;
-  for (const data::Unit& unit : units) keys.insert(unit.key);
-  if (keys.size() == units.size()) return data::stratified_folds(kinds, folds, seed);
-  check<DataError>(std::ssize(keys) >= folds, data.file, ": ", keys.size(), " different examples are not enough for ",
-                   folds, " folds");
+  const Index different = different_examples(data);
+  check<DataError>(different >= folds, data.file, ": ",
+                   counted(different, "different example is", "different examples are"), " not enough for ", folds,
+                   " folds");
+  if (different == std::ssize(units)) return data::stratified_folds(kinds, folds, seed);
   return data::grouped_parts(with_classes(units, kinds, folds), std::vector<Index>(static_cast<std::size_t>(folds), 1),
                              seed);
+}
+
+Index different_examples(const TaskData& data) {
+  std::set<std::uint64_t> keys;
+  for (const data::Unit& unit : units_of(data)) keys.insert(unit.key);
+  return std::ssize(keys);
 }
 
 TaskData part_of(const TaskData& data, const Fold& fold, Side side) {

@@ -66,6 +66,9 @@ class TaskReader {
   std::optional<formats::LabelledTextReader> texts_;
 };
 
+// A labelled file, in the encoding that its format says.
+cli::Input open_labelled(const std::string& path, const formats::LabelledInput& input, const cli::Arguments& arguments);
+
 // Reads a whole file, or its content, and warns where bad records are left out. Throws as TaskReader does. use() may
 // find further bad records among the examples.
 using UseTaskData = std::function<void(const TaskData& data, formats::BadRecords& bad)>;
@@ -87,6 +90,9 @@ TaskData chosen(const TaskData& data, const std::vector<Index>& places);
 // within a few such groups, and each has as much of each class. Throws DataError for fewer different examples than
 // folds.
 std::vector<Index> fold_numbers(const TaskData& data, Index folds, std::uint64_t seed);
+
+// How many examples there are without copies.
+Index different_examples(const TaskData& data);
 
 // One of those folds, or all the others.
 struct Fold {

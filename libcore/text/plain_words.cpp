@@ -1,21 +1,17 @@
-#include "tools/classify/plain_words.hpp"
+#include "libcore/text/plain_words.hpp"
 
 #include <utf8proc.h>
 
 #include "libcore/base/printable.hpp"
 #include "libcore/text/unicode.hpp"
 
-namespace heddle {
-
-using text::CharacterClass;
-using text::classify;
-using text::decode;
+namespace heddle::text {
 
 namespace {
 
 // A format character such as a soft hyphen counts as one, too.
-bool is_mark(char32_t code) {
-  if (code < 0x80 || code == text::invalid_character) return false;
+bool is_word_mark(char32_t code) {
+  if (code < 0x80 || code == invalid_character) return false;
   switch (utf8proc_category(static_cast<utf8proc_int32_t>(code))) {
     case UTF8PROC_CATEGORY_MN:
     case UTF8PROC_CATEGORY_MC:
@@ -34,7 +30,7 @@ bool separates(char32_t code) {
 
 bool is_inside(char32_t code) {
   const CharacterClass kind = classify(code);
-  return kind == CharacterClass::letter || kind == CharacterClass::number || (is_mark(code) && !separates(code));
+  return kind == CharacterClass::letter || kind == CharacterClass::number || (is_word_mark(code) && !separates(code));
 }
 
 // Whether the character joins what is on both sides of it.
@@ -50,7 +46,7 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
     const auto [code, length] = decode(text, at);
     const std::size_t next = at + length;
     if (is_inside(code)) {
-      last = is_mark(code) ? last : code;
+      last = is_word_mark(code) ? last : code;
       at = next;
     } else if (next < text.size() && joins(last, code, decode(text, next).code)) {
       at = next;
@@ -87,4 +83,4 @@ std::vector<PlainWord> plain_words(std::string_view text) {
   return words;
 }
 
-}  // namespace heddle
+}  // namespace heddle::text

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace heddle {
+namespace heddle::text {
 
 // text[begin, end).
 struct PlainWord {
@@ -19,4 +19,4 @@ struct PlainWord {
 // The text is any bytes.
 std::vector<PlainWord> plain_words(std::string_view text);
 
-}  // namespace heddle
+}  // namespace heddle::text

@@ -1,4 +1,4 @@
-#include "tools/classify/plain_words.hpp"
+#include "libcore/text/plain_words.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@ namespace {
 // The words with bars between them.
 std::string cut(const std::string& text) {
   std::string words;
-  for (const auto& [begin, end] : plain_words(text))
+  for (const auto& [begin, end] : text::plain_words(text))
     words += (words.empty() ? "" : "|") + text.substr(begin, end - begin);
   return words;
 }
