@@ -155,7 +155,7 @@ TEST_CASE("choice: of a bag, a network and both the simplest that none is better
   }
   corpus.refused(
       "printf 'a\\tone\\nb\\ttwo\\na\\tthree\\n' > 3.tsv && finetune -q --ensemble auto --train 3.tsv -o x.h5", 1,
-      "3 different examples are not enough for 5 folds");
+      "has 3 different examples, and models are compared by 5 folds, which need 5; give more examples, or --folds 3");
   corpus.refused("printf 'a\\tone\\na\\ttwo\\n' > 1.tsv && finetune -q --ensemble auto --train 1.tsv -o x.h5", 1,
                  "all examples have the label 'a'");
 }

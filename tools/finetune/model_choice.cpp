@@ -149,6 +149,7 @@ class ModelChoice {
       examples_ < few_examples ? void(options_.tuning.folds = usual_folds) : void(options_.valid = held_out);
     }
     folds_ = options_.tuning.folds;
+    if (folds_ > 0) check_enough(task.train_data());
     options_.tuning.fold = folds_ > 0 ? 0 : 1;
     page_.facts.push_back(folds_ > 0
                               ? concatenate("compared by cross-validation: ", folds_,
@@ -159,10 +160,17 @@ class ModelChoice {
     arguments_.say(page_.facts.front() + "; " + page_.facts.back());
   }
 
+  void check_enough(const TaskData& data) const {
+    const Index different = different_examples(data);
+    const std::string fewer = different >= 2 ? concatenate(", or --folds ", different) : "";
+    check<DataError>(different >= folds_, data.file, ": has ",
+                     counted(different, "different example", "different examples"), ", and models are compared by ",
+                     folds_, " folds, which need ", folds_, "; give more examples", fewer,
+                     ", or --valid FILE to compare on (--arch bag trains a bag without comparing)");
+  }
+
   static std::string copies_fact(const TaskData& data) {
-    std::set<std::uint64_t> keys;
-    for (const data::Unit& unit : units_of(data)) keys.insert(unit.key);
-    const Index copies = data.size() - static_cast<Index>(keys.size());
+    const Index copies = data.size() - different_examples(data);
     return copies == 0 ? "no text occurs twice"
                        : concatenate(counted(copies, "example is a copy", "examples are copies"), " of another's text");
   }
