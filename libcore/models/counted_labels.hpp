@@ -17,7 +17,7 @@ struct CountedText {
 
 class CountedLabels : public virtual ContextualVectors {
  public:
-  static constexpr std::string_view what = "starts from counts of labels";
+  static constexpr std::string_view ability = "starts from counts of labels";
   // Sets the weights so that element c of the hidden state of position 0 says how much the text speaks for having label
   // c, as naive Bayes of two classes does. Returns the scale of this relative to the log-odds, on average over the
   // texts; none, and nothing is done, where the width is not the number of labels. Precondition: there are texts.
