@@ -8,25 +8,25 @@ namespace heddle::metrics {
 
 void Confusion::add(Index gold, std::optional<Index> predicted) {
   const Index second = predicted.value_or(gold);
-  check<UsageError>(gold >= 0 && gold < classes_ && second >= 0 && second < classes_, "classes ", gold, " and ", second,
-                    " are not both among the ", classes_);
+  check<UsageError>(gold >= 0 && gold < classes() && second >= 0 && second < classes(), "classes ", gold, " and ",
+                    second, " are not both among the ", classes());
   ++total_;
+  ++matches_[static_cast<std::size_t>(gold)].gold;
   if (!predicted) {
     ++unanswered_;
-    ++unanswered_of_[static_cast<std::size_t>(gold)];
     return;
   }
-  ++counts_[static_cast<std::size_t>(gold * classes_ + second)];
-  if (gold == predicted) ++correct_;
+  pairs_.emplace_back(gold, second);
+  ++matches_[static_cast<std::size_t>(second)].predicted;
+  if (gold != second) return;
+  ++matches_[static_cast<std::size_t>(gold)].correct;
+  ++correct_;
 }
 
-Matches Confusion::matches(Index of) const {
-  Matches matches{.gold = unanswered_of_[static_cast<std::size_t>(of)], .correct = count(of, of)};
-  for (Index other = 0; other < classes_; ++other) {
-    matches.gold += count(of, other);
-    matches.predicted += count(other, of);
-  }
-  return matches;
+std::map<std::pair<Index, Index>, Index> Confusion::counts() const {
+  std::map<std::pair<Index, Index>, Index> counts;
+  for (const std::pair<Index, Index>& pair : pairs_) ++counts[pair];
+  return counts;
 }
 
 void Confusion::check_total() const {
@@ -42,8 +42,7 @@ double Confusion::macro_f1() const {
   check_total();
   double sum = 0;
   Index present = 0;
-  for (Index of = 0; of < classes_; ++of) {
-    const Matches found = matches(of);
+  for (const Matches& found : matches_) {
     if (found.gold + found.predicted == 0) continue;
     sum += scores_of(found).f1;
     ++present;
@@ -55,8 +54,7 @@ double Confusion::matthews() const {
   check_total();
   const auto total = static_cast<double>(total_);
   double both = 0, gold = 0, predicted = static_cast<double>(unanswered_) * static_cast<double>(unanswered_);
-  for (Index of = 0; of < classes_; ++of) {
-    const Matches found = matches(of);
+  for (const Matches& found : matches_) {
     const auto t = static_cast<double>(found.gold), p = static_cast<double>(found.predicted);
     both += p * t;
     gold += t * t;
@@ -74,14 +72,21 @@ ClassificationReport report(const Confusion& confusion, std::span<const std::str
                               .matthews = confusion.matthews(),
                               .classes = {},
                               .confusion = {}};
+  constexpr Index most_with_zeros = 100;
+  auto counts = confusion.counts();
+  if (confusion.classes() <= most_with_zeros) {
+    for (Index gold = 0; gold < confusion.classes(); ++gold) {
+      for (Index predicted = 0; predicted < confusion.classes(); ++predicted) counts[{gold, predicted}];
+    }
+  }
   for (Index gold = 0; gold < confusion.classes(); ++gold) {
     const std::string& name = names[static_cast<std::size_t>(gold)];
     result.classes.entries.emplace_back(name, scores_of(confusion.matches(gold)));
-    ByName<Index> row;
-    for (Index predicted = 0; predicted < confusion.classes(); ++predicted) {
-      row.entries.emplace_back(names[static_cast<std::size_t>(predicted)], confusion.count(gold, predicted));
-    }
-    result.confusion.entries.emplace_back(name, std::move(row));
+    result.confusion.entries.emplace_back(name, ByName<Index>());
+  }
+  for (const auto& [classes, count] : counts) {
+    auto& row = result.confusion.entries[static_cast<std::size_t>(classes.first)].second.entries;
+    row.emplace_back(names[static_cast<std::size_t>(classes.second)], count);
   }
   return result;
 }

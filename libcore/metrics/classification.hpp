@@ -9,33 +9,32 @@
 // equation 8.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "libcore/metrics/scores.hpp"
 
 namespace heddle::metrics {
 
-// The confusion matrix: how many examples of each gold class were predicted as each class.
+// How many examples of each gold class were predicted as each class. Memory and time grow with the examples and with
+// the classes, not with the square of these.
 class Confusion {
  public:
-  explicit Confusion(Index classes)
-      : classes_(classes),
-        counts_(static_cast<std::size_t>(classes * classes)),
-        unanswered_of_(static_cast<std::size_t>(classes)) {}
+  explicit Confusion(Index classes) : matches_(static_cast<std::size_t>(classes)) {}
 
   // Without a second class, nothing was predicted. Throws UsageError for a class outside.
   void add(Index gold, std::optional<Index> predicted);
 
-  Index classes() const { return classes_; }
+  Index classes() const { return std::ssize(matches_); }
   Index total() const { return total_; }
   Index unanswered() const { return unanswered_; }
-  Index count(Index gold, Index predicted) const {
-    return counts_[static_cast<std::size_t>(gold * classes_ + predicted)];
-  }
-  Matches matches(Index of) const;
+  const Matches& matches(Index of) const { return matches_[static_cast<std::size_t>(of)]; }
+  // The counts above zero, by gold class and predicted class.
+  std::map<std::pair<Index, Index>, Index> counts() const;
 
   // Throw DataError where there is no example.
   double accuracy() const;
@@ -45,8 +44,8 @@ class Confusion {
  private:
   void check_total() const;
 
-  Index classes_;
-  std::vector<Index> counts_, unanswered_of_;
+  std::vector<Matches> matches_;
+  std::vector<std::pair<Index, Index>> pairs_;  // gold and predicted class of each example with both
   Index total_ = 0, correct_ = 0, unanswered_ = 0;
 };
 
@@ -64,11 +63,15 @@ struct ClassificationReport {
     visitor(Field("macro_f1", "mean F1 of the classes"), self.macro_f1);
     visitor(Field("matthews", "Matthews correlation of gold and predicted labels"), self.matthews);
     visitor(Field("classes", "scores of each class"), self.classes);
-    visitor(Field("confusion", "for each gold label, the number of predictions of each label"), self.confusion);
+    visitor(
+        Field("confusion",
+              "for each gold label, the number of predictions of each label; of more than 100 labels those above zero"),
+        self.confusion);
   }
 };
 
-// Precondition: a name for each class. Throws DataError where there is no example.
+// Precondition: a name for each class. With more than 100 classes, only counts above zero are in it. Throws DataError
+// where there is no example.
 ClassificationReport report(const Confusion& confusion, std::span<const std::string> names);
 
 }  // namespace heddle::metrics

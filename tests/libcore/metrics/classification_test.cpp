@@ -122,3 +122,19 @@ TEST_CASE("classification: nothing found, nothing there, nothing at all") {
   CHECK_THROWS_AS(two.add(0, 2), UsageError);
   CHECK_THROWS_AS(two.add(-1, 0), UsageError);
 }
+
+TEST_CASE("classification: a report of more than 100 classes has the counts above zero alone") {
+  for (const Index classes : {100, 101}) {
+    Confusion confusion(classes);
+    confusion.add(2, 5);
+    confusion.add(2, 5);
+    confusion.add(classes - 1, classes - 1);
+    std::vector<std::string> names;
+    for (Index i = 0; i < classes; ++i) names.push_back(std::to_string(i));
+    const ClassificationReport result = report(confusion, names);
+    const auto& row = result.confusion.entries[2].second.entries;
+    CHECK(std::ssize(row) == (classes == 100 ? 100 : 1));
+    CHECK(row[classes == 100 ? 5 : 0] == std::pair<std::string, Index>("5", 2));
+    CHECK(result.classes.entries[2].second.support == 2);
+  }
+}
