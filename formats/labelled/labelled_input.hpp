@@ -13,13 +13,6 @@
 
 namespace heddle::formats {
 
-// The endings of file names: " .tsv .csv …".
-inline constexpr const char* labelled_endings =
-#define HEDDLE_LABELLED_FORMAT(name, ending, texts, sentences, spans) " " ending
-#include "formats/labelled/formats.def"
-#undef HEDDLE_LABELLED_FORMAT
-    ;
-
 struct LabelledInput {
   FormatChoice format;
   TextColumns columns;
@@ -28,8 +21,7 @@ struct LabelledInput {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("format", concatenate("format of labelled data; auto goes by the name's ending:", labelled_endings,
-                                        " (.json is squad, or a list as jsonl)"))
+    visitor(Field("format", "format of labelled data; auto: by the ending (.json is squad, or a jsonl list)")
                 .takes("NAME")
                 .one_of(names_of<LabelledFormat>())
                 .named_in(FormatChoice::described),

@@ -31,9 +31,9 @@ namespace heddle::formats {
 // label, text, second text, from the left, without those that are not wanted. Of prompts and answers the columns are
 // called "prompt", "steps" and "answer", and steps may be absent, without a header, too. Where examples have one text,
 // it may be joined from several columns, "title,body": those that are not blank, in this order, with a line feed
-// between them. A column that is called so itself goes first. With a separator, texts have any number of labels: `label`
-// names a column or key of all labels, "labels" by default, between which the separator is, or comma-separated ones of 0
-// or 1, which are called as the labels are.
+// between them. A column that is called so itself goes first. With a separator, texts have any number of labels:
+// `label` names a column or key of all labels, "labels" by default, between which the separator is, or comma-separated
+// ones of 0 or 1, which are called as the labels are.
 struct TextColumns {
   std::string text, text_b, label;
   std::optional<std::string> separator{};

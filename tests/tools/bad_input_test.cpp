@@ -103,7 +103,9 @@ TEST_CASE("bad input: every line has its answer, and text that is not UTF-8 is t
       CHECK(lines_of_input(outcome.out) == (returns ? 2 : lines_of_input(read_file(tools.path(text.name)))));
       const std::string warning = command.ends_with("--invalid skip") ? " invalid UTF-8, and left out\n" : "UTF-8; ";
       const std::size_t told = outcome.err.find(warning);
-      CHECK((told != std::string::npos) == !text.utf8);
+      // UTF-16 with its mark is read where files have labels.
+      const bool is_decoded = text.name == "utf16" && command.starts_with("classify");
+      CHECK((told != std::string::npos) == (!text.utf8 && !is_decoded));
       if (told != std::string::npos) CHECK(outcome.err.find(warning, told + 1) == std::string::npos);
     }
   }

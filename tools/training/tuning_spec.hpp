@@ -71,9 +71,8 @@ struct TuningSpec {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("task",
-                  "what to learn: a class of a text or of a pair, any number of labels, a number, a tag of each word, "
-                  "the span that answers "
-                  "a question, or language modelling")
+                  "what to learn: a class of a text or pair, any labels, a number, a tag of each word, a span that "
+                  "answers, or language modelling")
                 .takes("NAME")
                 .one_of(names_of<models::Task>())
                 .named_in(TaskChoice::described)
