@@ -36,6 +36,10 @@ if(HEDDLE_SANITIZE)
   target_compile_options(heddle_options INTERFACE
     -fsanitize=${HEDDLE_SANITIZE} ${unchecked} -fno-omit-frame-pointer -O1 -g1)
   target_link_options(heddle_options INTERFACE -fsanitize=${HEDDLE_SANITIZE})
+  find_program(HEDDLE_LLD ld.lld)
+  if(HEDDLE_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    target_link_options(heddle_options INTERFACE -fuse-ld=lld)  # in a quarter of the time
+  endif()
   target_compile_definitions(heddle_options INTERFACE HEDDLE_SANITIZED)
 endif()
 
