@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "libcore/decoding/class_probabilities.hpp"
 #include "libcore/decoding/length_batches.hpp"
 #include "libcore/decoding/logits.hpp"
 #include "libcore/models/task_batch.hpp"
+#include "libcore/tensor/kept_panels.hpp"
 
 namespace heddle::decoding {
 
@@ -61,6 +63,14 @@ void normalise(std::vector<double>& sums) {
   }
 }
 
+std::vector<Tensor> matrices_of(const Parameters& parameters) {
+  std::vector<Tensor> matrices;
+  for (const Parameter& parameter : parameters.all()) {
+    if (parameter.value().rank() == 2) matrices.push_back(parameter.value());
+  }
+  return matrices;
+}
+
 }  // namespace
 
 std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const data::TaskExample> examples,
@@ -79,6 +89,10 @@ std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const 
     predict_batch(model, batch, results);
     return true;
   };
+  // Memory that is new to the process costs more than packing twice.
+  const bool has_many = std::accumulate(lengths.begin(), lengths.end(), Index{0}) > 4 * options.batch_tokens;
+  std::optional<KeptPanelsScope> kept;
+  if (has_many) kept.emplace(matrices_of(model.parameters()));
   return results_of_length_batches<TaskOutput>(lengths, options.batch_tokens, body);
 }
 

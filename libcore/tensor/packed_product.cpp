@@ -1,7 +1,11 @@
 #include "libcore/tensor/packed_product.hpp"
 
 #include <algorithm>
+#include <list>
+#include <unordered_map>
+#include <utility>
 
+#include "libcore/tensor/kept_panels.hpp"
 #include "libcore/tensor/storage_format.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "libcore/tensor/workspace.hpp"
@@ -74,6 +78,76 @@ struct Lanes {
   }
 };
 
+// Packs the lanes of a slab's depth, on all threads.
+void pack_slab(const Lanes& lanes, std::byte* panels) {
+  const Index depth = lanes.x.columns, across = ceil_div(lanes.count(), pack_lanes), down = ceil_div(depth, pack_depth);
+  parallel_for(across * down, [&](Index task) {
+    const Index lane = task / down * pack_lanes, k = task % down * pack_depth;
+    lanes.lanes_in(lane, std::min(lanes.count(), lane + pack_lanes))
+        .pack(k, std::min(depth, k + pack_depth), panels + lanes.kernel->panel_bytes(lane, depth));
+  });
+}
+
+Index slab_depth(const MicroKernel& kernel, Index depth) {
+  return std::clamp<Index>(depth, 1, depth_bytes / static_cast<Index>(kernel.packed_bytes));
+}
+
+// A right operand whole: the slabs of its depth one after the other, of all lanes each.
+class KeptOperand {
+ public:
+  KeptOperand(const MicroKernel& kernel, const MatrixView& b) : kernel_(kernel), b_(b) {
+    const Lanes lanes(kernel, b, false);
+    auto* panels = memory_.get<std::byte>(kernel.panel_bytes(lanes.padded(), b.rows));
+    const Index step = slab_depth(kernel, b.rows);
+    for (Index k = 0; k < b.rows; k += step) {
+      pack_slab(lanes.depth_in(k, std::min(b.rows, k + step)), panels + kernel.panel_bytes(lanes.padded(), k));
+    }
+  }
+
+  bool is(const MicroKernel& kernel, const MatrixView& b) const {
+    return &kernel == &kernel_ && b.rows == b_.rows && b.columns == b_.columns && b.stride == b_.stride &&
+           b.transposed == b_.transposed && b.dtype == b_.dtype && b.skipped == b_.skipped;
+  }
+  const std::byte* panels() const { return memory_.data(); }
+
+ private:
+  const MicroKernel& kernel_;
+  const MatrixView b_;
+  Workspace memory_;
+};
+
+}  // namespace
+
+class KeptPanels {
+ public:
+  explicit KeptPanels(std::span<const Tensor> matrices) {
+    for (const Tensor& matrix : matrices) operands_[matrix.raw()];
+  }
+
+  // Null for a matrix that is none of those.
+  const std::byte* find(const MicroKernel& kernel, const MatrixView& b) {
+    const auto found = operands_.find(b.data);
+    if (found == operands_.end()) return nullptr;
+    for (const KeptOperand& kept : found->second) {
+      if (kept.is(kernel, b)) return kept.panels();
+    }
+    return found->second.emplace_back(kernel, b).panels();
+  }
+
+  static inline constinit thread_local KeptPanels* current = nullptr;
+
+ private:
+  std::unordered_map<const void*, std::list<KeptOperand>> operands_;
+};
+
+KeptPanelsScope::KeptPanelsScope(std::span<const Tensor> matrices)
+    : panels_(std::make_unique<KeptPanels>(matrices)), before_(std::exchange(KeptPanels::current, panels_.get())) {}
+KeptPanelsScope::~KeptPanelsScope() {
+  KeptPanels::current = before_;
+}
+
+namespace {
+
 // The operand of fewer lanes is the common one: packed once by all threads, in slabs small enough to stay in the shared
 // cache. Each task packs some lanes of the other one for itself, and sums the tiles of these lanes over the depth in
 // blocks, all in its core's own cache. An element's sum is taken in the same order wherever tasks begin and end, so
@@ -86,14 +160,17 @@ class PackedProduct {
         common_(kernel, a.rows < b.columns ? a : b, a.rows < b.columns),
         sink_(sink),
         inner_(a.columns),
-        depth_(std::clamp<Index>(a.columns, 1, depth_bytes / static_cast<Index>(kernel.packed_bytes))),
+        depth_(slab_depth(kernel, a.columns)),
+        kept_(KeptPanels::current == nullptr ? nullptr : KeptPanels::current->find(kernel, b)),
         slab_(std::min(common_.count(), slab_lanes())),
         cut_(cut()) {}
 
   void run() {
     const Index slab = rounded_up(slab_, common_.width);
-    const Tensor packed({kernel_.panel_bytes(slab, depth_) / static_cast<Index>(sizeof(Real)) + 1});
-    common_panels_ = reinterpret_cast<std::byte*>(packed.data());
+    const Tensor packed = is_kept(common_)
+                              ? Tensor()
+                              : Tensor({kernel_.panel_bytes(slab, depth_) / static_cast<Index>(sizeof(Real)) + 1});
+    if (!packed.empty()) packed_ = reinterpret_cast<std::byte*>(packed.data());
     const Index rows = own_.left ? own_.padded() : slab;
     sums_stride_ = own_.left ? slab : own_.padded();
     const Tensor sums = depth_ < inner_ ? Tensor({rows, sums_stride_}) : Tensor();
@@ -111,7 +188,7 @@ class PackedProduct {
 
   // What a slab is of the whole product.
   struct Slab {
-    Index lane;
+    Index lane, depth_begin;
     bool first, last;  // along the depth
     Index padded_depth;
   };
@@ -121,6 +198,14 @@ class PackedProduct {
     Index begin, end;
     Index count() const { return end - begin; }
   };
+
+  bool is_kept(const Lanes& lanes) const { return !lanes.left && kept_ != nullptr; }
+
+  // The panels from this lane of the right operand on, in the slab that begins at k.
+  const std::byte* kept_from(Index lane, Index k) const {
+    const Lanes& right = own_.left ? common_ : own_;
+    return kept_ + kernel_.panel_bytes(right.padded(), k) + kernel_.panel_bytes(lane, std::min(depth_, inner_ - k));
+  }
 
   Index tile_lanes() const { return common_.left ? tile_rows : tile_columns; }
 
@@ -145,9 +230,10 @@ class PackedProduct {
     const Index depth = std::min(depth_, inner_ - k);
     const Lanes common = common_.lanes_in(lane, std::min(common_.count(), lane + slab_)).depth_in(k, k + depth);
     const Lanes own = own_.depth_in(k, k + depth);
-    pack_common(common);
+    if (!is_kept(common)) pack_slab(common, packed_);
+    common_panels_ = is_kept(common) ? kept_from(lane, k) : packed_;
     const Index span = rounded_up(ceil_div(common.count(), cut_.spans), common.width);
-    const Slab slab{lane, k == 0, k + depth == inner_, kernel_.padded_depth(depth)};
+    const Slab slab{lane, k, k == 0, k + depth == inner_, kernel_.padded_depth(depth)};
     parallel_for(ceil_div(own.count(), cut_.lanes) * cut_.spans, [&](Index task) {
       const Index begin = task / cut_.spans * cut_.lanes, first = task % cut_.spans * span;
       if (first >= common.count()) return;
@@ -156,21 +242,18 @@ class PackedProduct {
     });
   }
 
-  void pack_common(const Lanes& common) const {
-    const Index depth = common.x.columns, across = ceil_div(common.count(), pack_lanes),
-                down = ceil_div(depth, pack_depth);
-    parallel_for(across * down, [&](Index task) {
-      const Index lane = task / down * pack_lanes, k = task % down * pack_depth;
-      common.lanes_in(lane, std::min(common.count(), lane + pack_lanes))
-          .pack(k, std::min(depth, k + pack_depth), common_panels_ + kernel_.panel_bytes(lane, depth));
-    });
+  // Packed into the thread's memory, or as kept.
+  const std::byte* panels_of(const Lanes& own, Range mine, const Slab& slab) const {
+    if (is_kept(own)) return kept_from(mine.begin, slab.depth_begin);
+    static thread_local Workspace memory;
+    auto* panels = memory.get<std::byte>(kernel_.panel_bytes(rounded_up(mine.count(), own.width), slab.padded_depth));
+    own.lanes_in(mine.begin, mine.end).pack(0, own.x.columns, panels);
+    return panels;
   }
 
   void multiply_own(const Lanes& own, Range mine, Range common, const Slab& slab) const {
-    static thread_local Workspace own_memory, tile_memory;
-    auto* panels =
-        own_memory.get<std::byte>(kernel_.panel_bytes(rounded_up(mine.count(), own.width), slab.padded_depth));
-    own.lanes_in(mine.begin, mine.end).pack(0, own.x.columns, panels);
+    static thread_local Workspace tile_memory;
+    const std::byte* panels = panels_of(own, mine, slab);
     for (Index begin = common.begin; begin < common.end; begin += tile_lanes()) {
       const Range here{begin, std::min(common.end, begin + tile_lanes())};
       const std::byte* theirs = common_panels_ + kernel_.panel_bytes(begin, slab.padded_depth);
@@ -212,9 +295,12 @@ class PackedProduct {
   const Lanes own_, common_;
   const TileSink& sink_;
   const Index inner_;
-  const Index depth_, slab_;  // a slab's extents
+  const Index depth_;      // of a slab
+  const std::byte* kept_;  // the right operand's panels, or null
+  const Index slab_;       // lanes
   const Cut cut_;
-  std::byte* common_panels_ = nullptr;
+  std::byte* packed_ = nullptr;
+  const std::byte* common_panels_ = nullptr;
   Real* sums_ = nullptr;  // of a slab, when the depth is cut
   Index sums_stride_ = 0;
 };

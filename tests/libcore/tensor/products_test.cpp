@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "libcore/tensor/kept_panels.hpp"
 #include "libcore/tensor/matmul.hpp"
 #include "libcore/tensor/micro_kernel.hpp"
 #include "libcore/tensor/operand.hpp"
@@ -207,6 +208,60 @@ TEST_CASE("matmul: the same bits for any number of threads and any neighbours") 
       }
     }
   }
+}
+
+namespace {
+
+// a times the first columns of b, with what is kept in the scope, if any.
+std::vector<Real> times_first(const Tensor& a, const Tensor& b, Index columns) {
+  const Tensor c({a.shape()[0], columns});
+  matmul(matrix(a), transpose(b).columns_in(0, columns), target(c));
+  return c.elements();
+}
+
+}  // namespace
+
+TEST_CASE("kept panels: the same bits as packed for each product, whole and in part, cut along any extent") {
+  for (const Precision wanted : precisions()) {
+    const PrecisionScope scope(wanted);
+    for (const DType dtype : storages) {
+      for (const auto& [m, n, k] :
+           {std::array<Index, 3>{40, 35, 3500}, {600, 41, 50}, {26, 9000, 130}, {300, 500, 65}}) {
+        CAPTURE(name_of(dtype));
+        const Tensor a = normal_tensor({m, k}, 1), b = stored_as(normal_tensor({n, k}, 2), dtype),
+                     other = stored_as(normal_tensor({n, k}, 3), dtype);
+        const std::vector<Real> whole = times_first(a, b, n), part = times_first(a, b, n - 3),
+                                another = times_first(a, other, n), few = times_first(a.narrowed(0, 0, 25), b, n);
+        const KeptPanelsScope kept(std::array{b});
+        for (int turn = 0; turn < 2; ++turn) {
+          CHECK(times_first(a, b, n) == whole);
+          CHECK(times_first(a, b, n - 3) == part);
+          CHECK(times_first(a, other, n) == another);
+          CHECK(times_first(a.narrowed(0, 0, 25), b, n) == few);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("kept panels: a matrix is packed at its first product, one that is not among them for each") {
+  if (float_kernel() == nullptr) return skipped("no float kernel for this processor");
+  const Tensor a({64, 80}, 1), b({64, 80}, 2), other({64, 80}, 2), reals({64, 64}, 160), fives({64, 64}, 400);
+  {
+    const KeptPanelsScope kept(std::array{b});
+    CHECK(times_first(a, b, 64) == reals.elements());
+    CHECK(times_first(a, other, 64) == reals.elements());
+    b.fill(5);
+    other.fill(5);
+    CHECK(times_first(a, b, 64) == reals.elements());
+    CHECK(times_first(a, other, 64) == fives.elements());
+    {
+      const KeptPanelsScope inner(std::array{other});
+      CHECK(times_first(a, b, 64) == fives.elements());
+    }
+    CHECK(times_first(a, b, 64) == reals.elements());
+  }
+  CHECK(times_first(a, b, 64) == fives.elements());
 }
 
 TEST_CASE("matmul: up to 24 rows have the same bits alone and together") {
