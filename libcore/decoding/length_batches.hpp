@@ -10,6 +10,9 @@
 
 namespace heddle::decoding {
 
+// Enough rows for products at full rate, few enough for activations to stay in a core's cache.
+inline constexpr Index usual_batch_tokens = 1024;
+
 // Calls body(numbers of sequences) for batches of at most batch_tokens padded tokens, or of one sequence; the longest
 // come first, equal ones in order. Stops early when the body returns false.
 void for_each_length_batch(std::span<const Index> lengths, Index batch_tokens,

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "libcore/decoding/length_batches.hpp"
 #include "libcore/tensor/tensor.hpp"
 
 namespace heddle::decoding {
@@ -13,9 +14,10 @@ struct LikelyToken {
 };
 
 struct LikelyOptions {
-  Index top = 1;              // tokens wanted of each distribution
-  Index vocab_size = 0;       // only tokens below it; 0: all
-  Index batch_tokens = 4096;  // maximum of tokens in a batch, padding included, unless one sequence is longer
+  Index top = 1;         // tokens wanted of each distribution
+  Index vocab_size = 0;  // only tokens below it; 0: all
+  Index batch_tokens =
+      usual_batch_tokens;  // maximum of tokens in a batch, padding included, unless one sequence is longer
 };
 
 // Sorted by falling probability, then by id. `log_sum` is log_sum_exp(logits, vocab).

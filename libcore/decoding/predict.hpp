@@ -9,6 +9,7 @@
 
 #include "libcore/data/task_examples.hpp"
 #include "libcore/decoding/best_spans.hpp"
+#include "libcore/decoding/length_batches.hpp"
 #include "libcore/models/task_model.hpp"
 
 namespace heddle::decoding {
@@ -24,7 +25,7 @@ struct TaskOutput {
 };
 
 struct PredictOptions {
-  Index batch_tokens = 4096;  // padded tokens in a batch, at most, where one sequence is not longer
+  Index batch_tokens = usual_batch_tokens;  // padded tokens in a batch, at most, where one sequence is not longer
   std::function<bool()> stop = [] { return false; };
 };
 

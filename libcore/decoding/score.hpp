@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "libcore/decoding/length_batches.hpp"
 #include "libcore/decoding/likely_tokens.hpp"
 #include "libcore/models/roles.hpp"
 
@@ -28,9 +29,11 @@ Index score_limit(const models::TokenModel& model);
 // Throws DataError for texts of more than score_limit() tokens, ShapeError for a text of which nothing is given,
 // NumericError where a logit is not finite.
 std::vector<std::vector<double>> token_log_probabilities(const models::TokenLoss& model,
-                                                         std::span<const GivenTokens> texts, Index batch_tokens = 4096);
+                                                         std::span<const GivenTokens> texts,
+                                                         Index batch_tokens = usual_batch_tokens);
 std::vector<std::vector<double>> token_log_probabilities(const models::SequenceToSequence& model,
-                                                         std::span<const GivenTokens> texts, Index batch_tokens = 4096);
+                                                         std::span<const GivenTokens> texts,
+                                                         Index batch_tokens = usual_batch_tokens);
 
 // The mean of what the models say: the logarithm of the geometric mean of their probabilities, whose sum is less than 1
 // where they differ. Precondition: a model at least.
@@ -61,7 +64,8 @@ std::vector<std::vector<TokenPrediction>> token_predictions(const models::Sequen
 // The same of the tokens at the places, each predicted from all others while it alone is masked (Salazar et al. 2020,
 // "Masked language model scoring").
 std::vector<double> masked_log_probabilities(const models::MaskedPredictor& model, const Tokens& ids,
-                                             std::span<const Index> places, TokenId mask, Index batch_tokens = 4096);
+                                             std::span<const Index> places, TokenId mask,
+                                             Index batch_tokens = usual_batch_tokens);
 std::vector<TokenPrediction> masked_predictions(const models::MaskedPredictor& model, const Tokens& ids,
                                                 std::span<const Index> places, TokenId mask,
                                                 const LikelyOptions& options);

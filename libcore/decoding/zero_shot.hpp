@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "libcore/decoding/length_batches.hpp"
 #include "libcore/decoding/score.hpp"
 
 namespace heddle::decoding {
@@ -15,6 +16,7 @@ Index prompt_room(const models::TokenLoss& model, std::span<const Tokens> labels
 // sum over t of log p(label_t | prompt, label_<t), nats: [prompts][labels]. Throws DataError as above, and for a prompt
 // that is empty or does not fit.
 std::vector<std::vector<double>> label_log_likelihoods(const models::TokenLoss& model, std::span<const Tokens> prompts,
-                                                       std::span<const Tokens> labels, Index batch_tokens = 4096);
+                                                       std::span<const Tokens> labels,
+                                                       Index batch_tokens = usual_batch_tokens);
 
 }  // namespace heddle::decoding

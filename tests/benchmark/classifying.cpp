@@ -3,6 +3,7 @@
 
 #include "formats/archives/json_archive.hpp"
 #include "formats/heddle/task_file.hpp"
+#include "libcore/decoding/length_batches.hpp"
 #include "libcore/decoding/predict.hpp"
 #include "measure.hpp"
 #include "tests/support/labelled.hpp"
@@ -15,7 +16,7 @@ using namespace heddle::benchmark;
 namespace {
 
 struct Options {
-  Index turns = 3, batch_tokens = 4096;
+  Index turns = 3, batch_tokens = decoding::usual_batch_tokens;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

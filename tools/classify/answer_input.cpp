@@ -105,8 +105,8 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   const TextUnit unit = unit_of(task.task, path, options, format);
   const bool are_lines = unit == TextUnit::line || unit == TextUnit::json;
   const std::string line_end = are_lines ? "\n" : "";  // which an empty line is made of
-  // About sixteen batches of tokens for each rank, within which texts are sorted by length.
-  const Index bytes_per_token = 64 * parallel::dividing().size();
+  // About 64 batches of tokens for each rank, within which texts are sorted by length.
+  const Index bytes_per_token = 256 * parallel::dividing().size();
   const LabelWatch watch(path, task, answerer.labels(), options.input, format);
   bool watches = true;
   const auto read = [&](const InputText& text) {

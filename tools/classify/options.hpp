@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libcore/decoding/length_batches.hpp"
 #include "tools/cli/answer_precision.hpp"
 #include "tools/cli/arguments.hpp"
 #include "tools/tasks/task_data.hpp"
@@ -47,7 +48,7 @@ struct ClassifyOptions {
   bool raw = false, jsonl = false, evaluate = false, json = false;
   std::string metric = "auto";
   Index folds = 0, fold = 1;
-  Index batch_tokens = 4096;
+  Index batch_tokens = decoding::usual_batch_tokens;
   PrecisionChoice precision = PrecisionChoice::f32;
   data::Overlong overlong = data::Overlong::truncate;
   Index max_answer_length = 30;
