@@ -18,7 +18,7 @@ namespace heddle::formats {
 
 static_assert(std::endian::native == std::endian::little, "numbers are read and written as they lie in memory");
 
-// Of values, in files.
+// The types of values, as files number them.
 enum class GgufValueType : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, flag, text, list, u64, i64, f64 };
 
 namespace {
@@ -209,7 +209,7 @@ class GgufReader {
     return given == nullptr ? default_alignment : static_cast<std::uint64_t>(*given);
   }
 
-  // Of tensors of other gguf_types only the beginning is known.
+  // Only the beginning of tensors of other types is known.
   void place_elements() {
     const std::uint64_t begin = (at_ + alignment() - 1) / alignment() * alignment();
     for (std::size_t i = 0; i < file_.tensors_.size(); ++i) {

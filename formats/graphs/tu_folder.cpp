@@ -41,8 +41,8 @@ class TuLines {
   Place place(std::size_t line) const { return {path_, static_cast<Index>(line) + 1}; }
 
   // Throws DataError unless there are as many lines as `wanted` says.
-  void expect(std::size_t wanted, const std::string& what) const {
-    check<DataError>(!is_there_ || size() == wanted, path_, ": has ", size(), " lines, but ", what, " ", wanted);
+  void expect(std::size_t wanted, const std::string& reason) const {
+    check<DataError>(!is_there_ || size() == wanted, path_, ": has ", size(), " lines, but ", reason, " ", wanted);
   }
   std::string_view text(std::size_t line) const { return trimmed(lines_[line], " \t"); }
   std::vector<std::string_view> fields(std::size_t line) const {
@@ -71,10 +71,10 @@ class TuLines {
 // The labels and attributes of nodes or edges.
 class TuFeatures {
  public:
-  TuFeatures(const std::string& prefix, const std::string& what, std::size_t count, data::FeatureColumns& columns)
-      : labels_(prefix + "_" + what + "_labels.txt"), attributes_(prefix + "_" + what + "_attributes.txt") {
-    labels_.expect(count, "there are " + what + "s:");
-    attributes_.expect(count, "there are " + what + "s:");
+  TuFeatures(const std::string& prefix, const std::string& part, std::size_t count, data::FeatureColumns& columns)
+      : labels_(prefix + "_" + part + "_labels.txt"), attributes_(prefix + "_" + part + "_attributes.txt") {
+    labels_.expect(count, "there are " + part + "s:");
+    attributes_.expect(count, "there are " + part + "s:");
     number_labels(columns);
     width_ = attributes_.size() > 0 ? attributes_.fields(0).size() : 0;
     for (std::size_t i = 0; i < width_; ++i) columns.numbers.push_back({concatenate("attribute_", i + 1)});

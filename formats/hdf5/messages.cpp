@@ -225,10 +225,10 @@ Attribute read_attribute(Bytes message, const std::string& where) {
 namespace {
 
 // `order_bytes`: of the largest creation order so far, which is there where order is tracked.
-DensePlace read_place(Bytes message, const char* what, std::uint64_t order_bytes, const std::string& where) {
+DensePlace read_place(Bytes message, const char* structure, std::uint64_t order_bytes, const std::string& where) {
   constexpr unsigned tracks_order = 1;
   Cursor cursor(message, where);
-  cursor.expect_version(0, what);
+  cursor.expect_version(0, structure);
   DensePlace place;
   place.is_ordered = cursor.byte() & tracks_order;
   if (place.is_ordered) cursor.take(order_bytes);

@@ -25,12 +25,12 @@ std::uint64_t little_endian(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-void fail_damaged(const std::string& where, const std::string& what) {
-  throw DataError(where + ": " + what + ". The file is damaged or not heddle's");
+void fail_damaged(const std::string& where, const std::string& fault) {
+  throw DataError(where + ": " + fault + ". The file is damaged or not heddle's");
 }
 
-void fail_foreign(const std::string& where, const std::string& what) {
-  throw ForeignStructure(where + ": has " + what +
+void fail_foreign(const std::string& where, const std::string& structure) {
+  throw ForeignStructure(where + ": has " + structure +
                          ", which heddle does not write; --trust reads a file that you trust with the HDF5 library");
 }
 
@@ -61,9 +61,9 @@ void Cursor::expect(std::string_view signature) {
   if (text(signature.size()) != signature) fail_damaged(*where_, concatenate("lacks the structure ", signature));
 }
 
-void Cursor::expect_version(unsigned version, const char* what) {
+void Cursor::expect_version(unsigned version, const char* structure) {
   const unsigned found = byte();
-  if (found != version) fail_foreign(*where_, concatenate(what, " ", found));
+  if (found != version) fail_foreign(*where_, concatenate(structure, " ", found));
 }
 
 StructureReader::StructureReader(std::shared_ptr<const Descriptor> file)

@@ -32,8 +32,8 @@ struct ForeignStructure : DataError {
 };
 
 // Throw DataError: the file is damaged; and ForeignStructure.
-[[noreturn]] void fail_damaged(const std::string& where, const std::string& what);
-[[noreturn]] void fail_foreign(const std::string& where, const std::string& what);
+[[noreturn]] void fail_damaged(const std::string& where, const std::string& fault);
+[[noreturn]] void fail_foreign(const std::string& where, const std::string& structure);
 
 // Reads a structure from beginning to end. Throws DataError if it ends too early.
 class Cursor {
@@ -48,8 +48,8 @@ class Cursor {
   std::string_view text_until_nul();
   // Throws DataError unless these letters come next.
   void expect(std::string_view signature);
-  // Throws DataError unless this byte comes next; `what` is "link of version".
-  void expect_version(unsigned version, const char* what);
+  // Throws DataError unless this byte comes next; `structure` is "link of version".
+  void expect_version(unsigned version, const char* structure);
   std::size_t left() const { return bytes_.size(); }
   const std::string& where() const { return *where_; }
 

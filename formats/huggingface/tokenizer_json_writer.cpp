@@ -55,8 +55,9 @@ class Writer {
                          kind == TokenizerKind::char_bpe,
                      "a ", to_text(kind),
                      " tokenizer cannot be written as tokenizer.json; bpe, wordpiece and unigram can");
-    const auto refuse_if = [](bool has, const char* what) {
-      check<DataError>(!has, "a tokenizer ", what, ", of SentencePiece's files, cannot be written as tokenizer.json");
+    const auto refuse_if = [](bool has, const char* property) {
+      check<DataError>(!has, "a tokenizer ", property,
+                       ", of SentencePiece's files, cannot be written as tokenizer.json");
     };
     refuse_if(!model.segments.empty(), "whose pieces are not those that text is cut into");
     refuse_if(kind == TokenizerKind::char_bpe && !model.scores.empty(), "whose pairs are merged by scores");

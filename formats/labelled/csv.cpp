@@ -11,7 +11,7 @@ constexpr TableFormat with_commas{.separator = ',', .quote = '"', .has_header = 
 TableFormat separated(std::string_view content, bool has_header, const TableSyntax& syntax) {
   TableFormat format = with_commas;
   if (has_header) format.separator = csv_separator(content);
-  return format.with(syntax);
+  return format.with_syntax(syntax);
 }
 
 }  // namespace

@@ -37,11 +37,11 @@ class FormatChoice {
   FormatChoice(LabelledFormat kind = LabelledFormat::automatic) : kind_(kind) {}
 
   LabelledFormat kind() const { return kind_; }
-  // Of tsv and csv.
+  // The syntax of tsv and csv.
   const TableSyntax& syntax() const { return syntax_; }
   // As a TextDecoder knows it; "auto": UTF-8, or UTF-16 where its byte order mark says so.
   const std::string& encoding() const { return encoding_; }
-  // Of jsonl: the tags that have numbers instead of names, from 0.
+  // jsonl: the tags that have numbers instead of names, from 0.
   const std::vector<std::string>& tags() const { return tags_; }
   // The same settings of another format, once a file's name has said which it is.
   FormatChoice as(LabelledFormat kind) const;

@@ -122,7 +122,7 @@ std::string label_member(const JsonNode& object, const std::string& name, const 
   return std::string(name_in(name_member(object, name.c_str(), where)));
 }
 
-// Of a list, or of a text with separators; none for null.
+// The labels in a list, or in a text with separators; none for null.
 std::vector<std::string> labels_member(const JsonNode& object, const std::string& name, const Place& place,
                                        std::string_view separator) {
   const JsonNode value = object.find(name);

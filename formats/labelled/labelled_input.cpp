@@ -128,7 +128,7 @@ const Entry& text_entry(std::string_view file, const LabelledInput& input, Texts
                 &Entry::texts);
 }
 
-// With both names of a pair, which are given as one.
+// The columns, with both names of a pair, which are given as one.
 TextColumns columns_of(const LabelledInput& input, Texts texts) {
   TextColumns columns = input.columns;
   const std::size_t comma = columns.text.find(',');

@@ -91,7 +91,7 @@ std::string TableFormat::between() const {
   return name_of_separator(separator.value_or('\t'));
 }
 
-TableFormat TableFormat::with(const TableSyntax& syntax) const {
+TableFormat TableFormat::with_syntax(const TableSyntax& syntax) const {
   TableFormat format(*this);
   if (syntax.separator) format.separator = syntax.separator;
   if (syntax.quote) format.quote = *syntax.quote;

@@ -33,7 +33,7 @@ struct TableFormat {
   // The separator, for messages.
   std::string between() const;
   // This format with what the user says.
-  TableFormat with(const TableSyntax& syntax) const;
+  TableFormat with_syntax(const TableSyntax& syntax) const;
 };
 
 // Letters that have names: "tab" for a tab, and the letter itself for others.

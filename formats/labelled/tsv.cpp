@@ -17,7 +17,8 @@ std::vector<data::LabelledText> read_tsv(std::string_view content, const Place& 
                                          TableColumns& columns, BadRecords& bad) {
   const bool is_text = texts == Texts::one && gold == Gold::absent && !columns.wanted().any() &&
                        columns.header() != Header::present && columns.syntax() == TableSyntax();
-  return read_table(content, begin, texts, gold, columns, is_text ? of_texts : with_tabs.with(columns.syntax()), bad);
+  return read_table(content, begin, texts, gold, columns, is_text ? of_texts : with_tabs.with_syntax(columns.syntax()),
+                    bad);
 }
 
 }  // namespace heddle::formats

@@ -59,7 +59,7 @@ std::vector<data::TaggedSentence> read_word_table(std::string_view content, cons
                                                   const TableSyntax& syntax, std::string_view tags, Gold gold,
                                                   std::string_view words, BadRecords& bad) {
   content = without_byte_order_mark(content);
-  const TableFormat format = csv_format(content).with(syntax);
+  const TableFormat format = csv_format(content).with_syntax(syntax);
   Place place = begin;
   std::vector<std::string> fields;
   const auto take = [&](Index, std::string_view field) { fields.emplace_back(field); };

@@ -33,7 +33,7 @@ class GatedFunction {
   GatedFunction(const TokenFunction& function, const nn::GateBaseline& baseline)
       : function_(function), baseline_(baseline), tokens_(static_cast<Index>(function.ids.size())) {}
 
-  // Of each row of gates.
+  // The value of each row of gates.
   std::vector<double> values(std::span<const Gates> rows) const {
     std::vector<double> result;
     for_each_batch(rows, [&](std::span<const Gates> some) {

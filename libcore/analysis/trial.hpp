@@ -22,7 +22,7 @@ struct TrialShape {
 // The configuration with windows of `time` tokens. Throws UsageError, which names `time`, for more than it can hold.
 models::ModelConfig with_window(models::ModelConfig config, Index time);
 
-// With the model's first objective on AdamW, and weights from the seed.
+// Trains by the model's first objective on AdamW, with weights from the seed.
 class Trial {
  public:
   // Throws UsageError as make_model() and Trainer do, and for more than most_tokens in a step.

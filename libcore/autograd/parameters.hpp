@@ -62,7 +62,7 @@ class ParameterSource {
   ParameterSource trained_at(Rate rate) const;
   // Attaches typed settings for module constructors; one of each type.
   template <class Settings>
-  ParameterSource with(Settings settings) const {
+  ParameterSource with_settings(Settings settings) const {
     ParameterSource result = *this;
     result.settings_[std::type_index(typeid(Settings))] = std::move(settings);
     return result;

@@ -197,7 +197,7 @@ class KindOf {
   // `name`, which makes the rest what it says, then the kind's fields.
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visit_named(Field("name", kinds<Common>().what).one_of(kinds<Common>().names()), self, visitor);
+    visit_named(Field("name", kinds<Common>().category).one_of(kinds<Common>().names()), self, visitor);
   }
 
  protected:
@@ -253,7 +253,7 @@ struct Kind {
 
 template <class Common>
 struct KindList {
-  std::string what;  // "optimizer"
+  std::string category;  // "optimizer"
   std::vector<Kind<Common>> all;
 
   // Throws UsageError, which lists the names, for an unknown one.
@@ -261,7 +261,7 @@ struct KindList {
     for (const Kind<Common>& kind : all) {
       if (kind.name == name) return kind;
     }
-    throw UsageError(concatenate(what, ": ", not_one_of(name, names())));
+    throw UsageError(concatenate(category, ": ", not_one_of(name, names())));
   }
   std::vector<std::string> names() const {
     std::vector<std::string> names;

@@ -91,7 +91,7 @@ struct Field {
     may_change = true;
     return std::move(*this);
   }
-  // Of a kind: the program sets it. Files store it and tools show it, but no option does.
+  // A setting of a kind that the program sets. Files store it and tools show it, but no option does.
   Field&& computed() && {
     is_computed = true;
     return std::move(*this);

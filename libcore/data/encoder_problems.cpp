@@ -133,7 +133,7 @@ class Encoder : public TableNetwork {
     }
   }
 
-  // With the derivative by the prediction.
+  // Adds gradients, given the derivative by the prediction.
   void add_gradients(const float* row, double derivative, const EncoderTensors<const double>& of,
                      const EncoderTensors<double>& to, Values& s) const {
     const Index d = width_;

@@ -16,20 +16,20 @@ std::size_t count_of(Index count) {
 }
 
 void check_features(const Features& features, const FeatureColumns& columns, Index count, const std::string& place,
-                    const char* what) {
+                    const char* parts) {
   const std::size_t kinds = columns.categories.size(), numbers = columns.numbers.size();
   check<DataError>(
       features.categories.size() == kinds * count_of(count) && features.numbers.size() == numbers * count_of(count),
-      place, ": features of ", what, " do not fit its ", count, " ", what, ", of ", kinds + numbers, " columns");
+      place, ": features of ", parts, " do not fit its ", count, " ", parts, ", of ", kinds + numbers, " columns");
   for (std::size_t i = 0; i < features.categories.size(); ++i) {
     const CategoryColumn& column = columns.categories[i % kinds];
     const std::int32_t kind = features.categories[i];
     check<DataError>(kind >= 0 && static_cast<std::size_t>(kind) <= column.kinds.size(), place, ": kind ", kind,
-                     " of the feature '", column.name, "' of ", what, ", which has ", column.kinds.size());
+                     " of the feature '", column.name, "' of ", parts, ", which has ", column.kinds.size());
   }
   for (std::size_t i = 0; i < features.numbers.size(); ++i) {
     check<DataError>(std::isfinite(features.numbers[i]), place, ": the feature '", columns.numbers[i % numbers].name,
-                     "' of ", what, " is ", features.numbers[i], ", not a finite number");
+                     "' of ", parts, " is ", features.numbers[i], ", not a finite number");
   }
 }
 
@@ -136,8 +136,8 @@ void check_record(const GraphRecord& record, const GraphSchema& schema, const Gr
   check_graph(record.graph, schema, place);
   check_targets(record, targets, place);
   const std::size_t nodes = count_of(record.graph.nodes);
-  const auto has = [&](std::size_t size, std::size_t expected, const char* what) {
-    check<DataError>(size == 0 || size == expected, place, ": has ", size, " ", what, ", not ", expected);
+  const auto has = [&](std::size_t size, std::size_t expected, const char* parts) {
+    check<DataError>(size == 0 || size == expected, place, ": has ", size, " ", parts, ", not ", expected);
   };
   has(record.node_names.size(), nodes, "names of nodes");
   has(record.positions.size(), 2 * nodes, "coordinates of nodes");
@@ -189,13 +189,13 @@ SchemaMap::SchemaMap(const GraphSchema& from, const GraphSchema& to, const std::
 }
 
 SchemaMap::Columns SchemaMap::map_columns(const FeatureColumns& from, const FeatureColumns& to,
-                                          const std::string& what) {
+                                          const std::string& parts) {
   Columns map;
   map.from_categories = from.categories.size();
   map.from_numbers = from.numbers.size();
   const auto find = [&](const auto& columns, const std::string& name) {
     const auto found = std::ranges::find_if(columns, [&](const auto& column) { return column.name == name; });
-    check<DataError>(found != columns.end(), what, " lack the feature '", name, "', which the model needs");
+    check<DataError>(found != columns.end(), parts, " lack the feature '", name, "', which the model needs");
     return static_cast<std::size_t>(found - columns.begin());
   };
   for (const NumberColumn& column : to.numbers) map.numbers.push_back(find(from.numbers, column.name));

@@ -197,7 +197,7 @@ class SchemaMap {
     std::vector<std::vector<std::int32_t>> kinds;  // [columns of to][kinds of from + 1]
     std::size_t from_categories = 0, from_numbers = 0;
   };
-  static Columns map_columns(const FeatureColumns& from, const FeatureColumns& to, const std::string& what);
+  static Columns map_columns(const FeatureColumns& from, const FeatureColumns& to, const std::string& parts);
   static void apply(const Columns& columns, Features& features);
 
   Columns nodes_, edges_;

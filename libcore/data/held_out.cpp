@@ -196,16 +196,17 @@ std::vector<Index> TokensOfRanges::document_lengths() const {
 
 namespace {
 
-// `what` the units are, and of what copies share a key, for the message where there are too few.
+// `unit_name` is what messages call the units; `keys` is what copies have in common, for the message where there are
+// too few.
 HeldOutNumbers hold_out_numbers(const std::vector<Unit>& units, Fraction fraction, const std::string& name,
-                                const std::string& what, const char* keys) {
+                                const std::string& unit_name, const char* keys) {
   const std::vector<bool> valid = held_out(units, fraction);
   HeldOutNumbers split;
   for (std::size_t i = 0; i < units.size(); ++i)
     (valid[i] ? split.valid : split.train).push_back(static_cast<Index>(i));
-  check<DataError>(!split.train.empty() && !split.valid.empty(), name, ": ", units.size(), " ", what, " with ",
+  check<DataError>(!split.train.empty() && !split.valid.empty(), name, ": ", units.size(), " ", unit_name, " with ",
                    groups_of(units).size(), " different ", keys, " are too few to hold out ", percentage(fraction),
-                   " for validation; give more ", what, ", or `valid` = FILE");
+                   " for validation; give more ", unit_name, ", or `valid` = FILE");
   return split;
 }
 

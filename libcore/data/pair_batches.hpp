@@ -95,8 +95,8 @@ class PairGroups {
   bool fits(const PairLengths& texts, const PairLengths& read) const;
   // Sets sorted_ and groups_. Throws DataError where no pair is left.
   void arrange(Index epoch) const;
-  // Of each pair that fits in the epoch: tokens that are read of its target and its source, its place among equals, and
-  // its number; in their order.
+  // One of each pair that fits in the epoch: tokens that are read of its target and its source, its place among equals,
+  // and its number; in their order.
   using Place = std::tuple<Index, Index, double, Index>;
   std::vector<Place> sorted() const;
   void measure();

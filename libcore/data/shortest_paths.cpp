@@ -87,25 +87,25 @@ class Search {
 
 }  // namespace
 
-ShortestPaths shortest_paths(const EdgeRows& edges, const std::vector<Index>& starts, PathEdges with) {
+ShortestPaths shortest_paths(const EdgeRows& edges, const std::vector<Index>& starts, PathEdges path_edges) {
   ShortestPaths result;
   for (std::size_t graph = 0; graph + 1 < starts.size(); ++graph) {
     const Index first = starts[graph], last = starts[graph + 1], nodes = last - first;
     const std::size_t begin = result.distances.size();
     result.distances.resize(begin + place_of(nodes * nodes));
     Search search(edges, first, last);
-    std::vector<ShortestPaths> from(with == PathEdges::yes ? place_of(nodes) : 0);
+    std::vector<ShortestPaths> from(path_edges == PathEdges::yes ? place_of(nodes) : 0);
     for (Index source = first; source < last; ++source) {
       search.run(source);
       for (Index target = first; target < last; ++target) {
         result.distances[begin + place_of((target - first) * nodes + source - first)] = search.distance(target);
-        if (with == PathEdges::no) continue;
+        if (path_edges == PathEdges::no) continue;
         ShortestPaths& paths = from[place_of(source - first)];
         search.append_paths_to(target, paths);
         paths.starts.push_back(static_cast<Index>(paths.edges.size()));
       }
     }
-    if (with == PathEdges::no) continue;
+    if (path_edges == PathEdges::no) continue;
     // In the order of pairs: by targets.
     for (Index target = 0; target < nodes; ++target) {
       for (const ShortestPaths& paths : from) {

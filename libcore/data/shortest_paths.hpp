@@ -26,6 +26,6 @@ enum class PathEdges { no, yes };
 // Graph g has the nodes from starts[g] to starts[g + 1]. Without path edges only the distances.
 // Precondition: no edge leads from one graph to another.
 // Cost: for each node the edges of its graph, and for each pair the edges on its shortest paths.
-ShortestPaths shortest_paths(const EdgeRows& edges, const std::vector<Index>& starts, PathEdges with);
+ShortestPaths shortest_paths(const EdgeRows& edges, const std::vector<Index>& starts, PathEdges path_edges);
 
 }  // namespace heddle::data

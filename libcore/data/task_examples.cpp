@@ -88,7 +88,7 @@ std::vector<TaskExample> text_examples(std::span<const LabelledText> texts, std:
       std::vector<TokenId> second;
       if (texts[i].second_text) second = encode(tokenizer, *texts[i].second_text);
       std::vector<FramedSequence> parts =
-          texts[i].second_text ? framing(first, second, overlong.how) : framing(first, overlong.how);
+          texts[i].second_text ? framing(first, second, overlong.treatment) : framing(first, overlong.treatment);
       count_overlong(parts, first.size() + second.size(), overlong);
       for (FramedSequence& part : parts) examples.push_back(example_of(std::move(part), i));
     });
@@ -106,7 +106,7 @@ std::vector<TaskExample> tag_examples(std::span<const TaggedSentence> sentences,
     for (const std::string& tag : sentence.tags) tags.push_back(static_cast<TokenId>(labels.find(tag).value_or(-1)));
     located(place(file, sentence.lines.empty() ? Index{1} : sentence.lines.front()), [&] {
       const AlignedWords words = align_words(tokenizer, sentence.words);
-      std::vector<FramedSequence> parts = framing(words.ids, overlong.how);
+      std::vector<FramedSequence> parts = framing(words.ids, overlong.treatment);
       count_overlong(parts, words.ids.size(), overlong);
       const auto by_token = words_by_token(words);
       for (FramedSequence& part : parts) {
@@ -135,7 +135,7 @@ std::vector<TaskExample> span_examples(std::span<const SpanQuestion> questions, 
         for (const text::LocatedToken& token : context) ids.push_back(token.id);
       }
       const std::vector<TokenId> asked = encode(tokenizer, question.question);
-      std::vector<FramedSequence> parts = framing.question(asked, ids, overlong.how);
+      std::vector<FramedSequence> parts = framing.question(asked, ids, overlong.treatment);
       overlong.count += parts.front().first_count < static_cast<Index>(asked.size()) ? 1 : 0;
       for (FramedSequence& part : parts) {
         TaskExample example = example_of(std::move(part), i);

@@ -45,7 +45,7 @@ struct TaskExample {
 
 // What to do with examples that are too long, and their number.
 struct OverlongTexts {
-  Overlong how = Overlong::error;
+  Overlong treatment = Overlong::error;
   Index count = 0;
 };
 

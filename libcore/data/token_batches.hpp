@@ -26,7 +26,7 @@ class TrainingWindows {
   TrainingWindows(const TokenSource& source, Index time, std::uint64_t seed, Index streams = 0);
 
   Index windows_per_epoch() const { return order_ ? order_->samples_per_epoch() : windows_; }
-  // With streams: how many windows the sample's stream has read in the same epoch before it.
+  // Windows that the sample's stream has read in the same epoch before it.
   Index windows_before(Index sample) const { return sample % windows_ / streams_; }
   // Samples [first, first + batch).
   TokenBatch batch(Index first, Index batch) const;

@@ -24,11 +24,11 @@ bool is_separate(char letter) {
          (letter >= ':' && letter <= '@') || (letter >= '[' && letter <= '`') || (letter >= '{' && letter <= '~');
 }
 
-std::string replaced(std::string_view text, std::string_view what, std::string_view by) {
+std::string replaced(std::string_view text, std::string_view pattern, std::string_view by) {
   std::string result;
-  for (std::size_t at = text.find(what); at != text.npos; at = text.find(what)) {
+  for (std::size_t at = text.find(pattern); at != text.npos; at = text.find(pattern)) {
     result.append(text.substr(0, at)).append(by);
-    text.remove_prefix(at + what.size());
+    text.remove_prefix(at + pattern.size());
   }
   return result.append(text);
 }

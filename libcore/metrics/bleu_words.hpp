@@ -32,7 +32,7 @@ struct heddle::Names<heddle::metrics::BleuWords> {
 
 namespace heddle::metrics {
 
-// With a space between them.
+// The words, with a space between them.
 std::string bleu_words(BleuWords kind, std::string_view line);
 
 // Whether most letters are of scripts that put no spaces between words (Han, kana, Thai, Lao, Tibetan, Burmese, Khmer):

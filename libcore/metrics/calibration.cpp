@@ -27,7 +27,7 @@ struct LogProbabilities {
   std::size_t classes;
   std::span<const Index> gold;
 
-  // Of the temperature exp(log_temperature), with the additional example.
+  // The log-loss at the temperature exp(log_temperature), with the additional example.
   double loss(double log_temperature) const {
     const double factor = std::exp(-log_temperature);
     const double additional = 1 / static_cast<double>(gold.size()), each = additional / static_cast<double>(classes);

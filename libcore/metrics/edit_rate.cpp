@@ -90,7 +90,7 @@ class Distances {
     }
   }
 
-  // Of equal costs the first edit of these: keep or replace, remove, insert.
+  // Among equal costs the first of these edits: keep or replace, remove, insert.
   Cell cell(std::size_t i, std::size_t j) {
     const Cell removed{at(i - 1, j).cost + 1, Edit::remove};
     if (j == 0) return removed;
@@ -107,8 +107,8 @@ class Distances {
   std::vector<Cell> cells_;
 };
 
-// With the block [begin, begin + length) before what was the word `target`; counted without the block where the target
-// lies in it.
+// The words with the block [begin, begin + length) before the former word `target`, counted without the block if it
+// contains the target.
 Ids moved(Ids words, std::size_t begin, std::size_t length, std::size_t target) {
   const auto place = [&](std::size_t i) {
     return words.begin() + static_cast<std::ptrdiff_t>(std::min(i, words.size()));

@@ -24,7 +24,7 @@ namespace heddle::metrics {
 // One text: of each label its probability, and whether it is a gold one.
 using RankedLabels = std::vector<RankedExample>;
 
-// Of one text.
+// The ranking precision of one text.
 double ranking_precision(const RankedLabels& labels);
 
 // The threshold that maximises the F1 of one label, given to the examples with at least that probability: 1/2 where
@@ -47,7 +47,7 @@ double subset_accuracy(std::span<const TextScores> texts);
 double hamming_loss(std::span<const TextScores> texts, Index labels);
 double ranking_precision(std::span<const TextScores> texts);
 
-// Of each label.
+// The matches of each label.
 std::vector<Matches> label_matches(std::span<const RankedLabels* const> texts, std::span<const double> thresholds);
 double macro_f1(std::span<const Matches> labels);
 // Throws DataError where there is no text. 0 where no text has a label.

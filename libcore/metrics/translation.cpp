@@ -17,7 +17,7 @@ namespace {
 // A text as a sequence of words or characters: an n-gram is a part of it.
 class Units {
  public:
-  // Of words with a space between them.
+  // Units of words that have a space between them.
   static Units words(std::string words) {
     Units units;
     units.text_ = std::move(words);

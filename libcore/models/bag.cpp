@@ -340,20 +340,20 @@ class Bag : public ModelOfTokens, public CountedStart, public CountedLabels, pub
   };
 
   static void to_log_odds(const std::vector<LabelCounts>& tables, Index labels, double texts) {
-    std::vector<double> with(static_cast<std::size_t>(labels), 0), without(with);
+    std::vector<double> present(static_cast<std::size_t>(labels), 0), absent(present);
     for (const LabelCounts& table : tables) {
       table.for_each([&](const Real* counts, double all) {
         for (Index c = 0; all < texts && c < labels; ++c) {
-          with[static_cast<std::size_t>(c)] += counts[c] + 1;
-          without[static_cast<std::size_t>(c)] += all - counts[c] + 1;
+          present[static_cast<std::size_t>(c)] += counts[c] + 1;
+          absent[static_cast<std::size_t>(c)] += all - counts[c] + 1;
         }
       });
     }
     for (const LabelCounts& table : tables) {
       table.for_each([&](Real* counts, double all) {
         for (Index c = 0; c < labels; ++c) {
-          const double odds = (counts[c] + 1) / with[static_cast<std::size_t>(c)] /
-                              ((all - counts[c] + 1) / without[static_cast<std::size_t>(c)]);
+          const double odds = (counts[c] + 1) / present[static_cast<std::size_t>(c)] /
+                              ((all - counts[c] + 1) / absent[static_cast<std::size_t>(c)]);
           counts[c] = all < texts ? static_cast<Real>(std::log(odds)) : Real(0);
         }
       });

@@ -24,9 +24,9 @@ void GraphConfig::fit_graphs(const data::GraphSchema& schema) {
 namespace {
 
 template <class Reads, class Config>
-auto& reads(Config& config, const char* what) {
+auto& reads(Config& config, const char* input) {
   auto* const part = config.template as<Reads>();
-  check<UsageError>(part != nullptr, "the architecture ", config.arch(), " does not read ", what);
+  check<UsageError>(part != nullptr, "the architecture ", config.arch(), " does not read ", input);
   return *part;
 }
 

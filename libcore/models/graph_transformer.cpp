@@ -151,10 +151,10 @@ class GraphTransformer : public GraphModel, public EdgeAttentionMaps {
                        "; `arch` = gat and message-passing have no limit");
     }
     const Part part(nn::parts::positions);
-    const auto with = edges.features.empty() ? data::PathEdges::no : data::PathEdges::yes;
-    const data::ShortestPaths paths = data::shortest_paths(*graphs.edges, graphs.starts, with);
+    const auto path_edges = edges.features.empty() ? data::PathEdges::no : data::PathEdges::yes;
+    const data::ShortestPaths paths = data::shortest_paths(*graphs.edges, graphs.starts, path_edges);
     Variable terms = of_distances(paths.distances);
-    if (with == data::PathEdges::yes) terms = ops::add(terms, of_paths(paths, edges.features));
+    if (path_edges == data::PathEdges::yes) terms = ops::add(terms, of_paths(paths, edges.features));
     nn::GraphEdges pairs{.rows = std::make_shared<const EdgeRows>(all_pairs(graphs.starts)), .starts = edges.starts};
     return {std::move(pairs), terms};
   }

@@ -8,7 +8,7 @@
 namespace heddle::models {
 
 namespace detail {
-// With the names of the list.
+// Help that names all of the list.
 std::string source_encoder_help();
 }  // namespace detail
 

@@ -93,9 +93,9 @@ namespace {
 // What the first of the roles does that the model has; empty if it has none.
 template <class... Roles>
 std::string first_of(const Model& model) {
-  std::string_view what;
-  (void)((model.as<Roles>() != nullptr && (what = Roles::ability, true)) || ...);
-  return std::string(what);
+  std::string_view ability;
+  (void)((model.as<Roles>() != nullptr && (ability = Roles::ability, true)) || ...);
+  return std::string(ability);
 }
 
 // What a model is made for comes before what it gives besides.

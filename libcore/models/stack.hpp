@@ -128,7 +128,7 @@ class Stack {
     return memories.empty() ? nullptr : &memories[layer % memories.size()];
   }
   nn::BlockContext context_of(const StackContext& context, std::size_t layer) const;
-  // With random numbers of its own for each layer of a block that several share, and the layer's stochastic depth.
+  // A pass whose random numbers are the layer's own even in a block that several share, with its stochastic depth.
   Pass pass_of(const Pass& pass, std::size_t layer) const;
 
   std::size_t layers_;

@@ -11,7 +11,7 @@ ParameterSource with_adapters(const ParameterSource& source, const LowRankOption
     check<UsageError>(std::find(known.begin(), known.end(), target) != known.end(), "`lora_targets`: '", target,
                       "' is none of ", join(known));
   }
-  return source.with(options);
+  return source.with_settings(options);
 }
 
 void check_adapters(const Parameters& parameters, const LowRankOptions& options) {

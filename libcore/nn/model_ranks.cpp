@@ -37,7 +37,7 @@ ParameterSource ModelRanks::divided(const ParameterSource& whole) const {
     return all;
   };
   const auto rate = [whole](std::string_view name) { return whole.rate_of({{std::string(name)}, {}, {}}); };
-  return ParameterSource::given(function).trained_at(rate).with(SharedBy{this});
+  return ParameterSource::given(function).trained_at(rate).with_settings(SharedBy{this});
 }
 
 const PartOfWhole* ModelRanks::part_of(std::string_view parameter) const {

@@ -50,8 +50,8 @@ const ModelRanks* sharing_ranks(const Scope& scope, const AttentionOptions& opti
                                 const AttentionPositions* positions) {
   const ModelRanks* const ranks = ModelRanks::of(scope);
   if (ranks == nullptr) return nullptr;
-  const auto refuse = [](bool wrong, const std::string& what, const char* instead) {
-    check<UsageError>(!wrong, "`tensor_parallel`: ranks do not divide heads with ", what, "; ", instead);
+  const auto refuse = [](bool wrong, const std::string& feature, const char* instead) {
+    check<UsageError>(!wrong, "`tensor_parallel`: ranks do not divide heads with ", feature, "; ", instead);
   };
   refuse(KindText::parse(options.variant).name != "dot", "`attention` = " + options.variant,
          "`attention` = dot can be divided");
@@ -123,7 +123,7 @@ Heads MultiHeadAttention::normed(Heads heads) const {
   return heads;
 }
 
-Heads MultiHeadAttention::with(Heads heads, const AddedValues& values) const {
+Heads MultiHeadAttention::add_values(Heads heads, const AddedValues& values) const {
   if (values.vectors.empty()) return heads;
   const Variable parts =
       view(values.vectors, [count = shape_.kv_heads](const Tensor& t) { return t.split(-1, count).swapped(1, 2); });
@@ -239,7 +239,7 @@ AttentionCall SelfAttention::seen_call(const Variable& x, const Mask& mask, cons
     heads = inputs().memory(read(around.content), pass);
     heads.query = inputs().query(x, pass);
   }
-  heads = with(normed(std::move(heads)), around.values);
+  heads = add_values(normed(std::move(heads)), around.values);
   const Variable query = heads.query;
   Mask seen = mask;
   if (!positions.empty()) seen.query_offsets = positions;
@@ -283,7 +283,7 @@ Variable SelfAttention::step(const Variable& x, const StepRows& rows, Index wind
   for (std::size_t b = 0; b < rows.seen.size(); ++b) key_time = std::max(key_time, rows.seen[b] + rows.added[b]);
   const auto heads = [&] {
     const Part part(parts::projections);
-    return with(normed(inputs().all(x, {}, {})), values);
+    return add_values(normed(inputs().all(x, {}, {})), values);
   }();
   const AttentionCall next = call(heads, mask, rows.seen, steady_length(key_time));
   const auto mixed = [&] {

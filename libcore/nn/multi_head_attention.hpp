@@ -71,19 +71,19 @@ class MultiHeadAttention {
   // key_time: no allowed key is farther from its query than key_time - 1.
   AttentionCall call(const Heads& heads, const Mask& mask, const std::vector<Index>& key_starts, Index key_time,
                      const Pass& pass = {}) const;
-  // Those of the variant, with the lengths of values.
+  // The variant's weights, with the lengths of values.
   PairWeights pair_weights(const AttentionCall& call) const;
   // [batch, time, heads, value_width] -> [batch, time, width]
   Variable mix(const AttentionCall& call) const;
-  // x [batch, time, width] is what asked.
+  // x [batch, time, width] is the block's input, from which queries came.
   Variable merge(const Variable& mixed, const Variable& x, const Variable& residual, const Pass& pass) const;
   const HeadProjections& inputs() const { return *inputs_; }
   // States that all heads read, for those of this rank.
   Variable read(const Variable& x) const;
-  // With its queries and keys, of those that it has, as scores see them before positions.
+  // The heads, their queries and keys, where they have any, normalised as scores see them before positions.
   Heads normed(Heads heads) const;
-  // With what is added to the values.
-  Heads with(Heads heads, const AddedValues& values) const;
+  // Adds the given vectors to the values.
+  Heads add_values(Heads heads, const AddedValues& values) const;
 
  private:
   Tensor value_lengths(const Tensor& values) const;

@@ -12,8 +12,8 @@ namespace {
 constexpr Index rows_per_task = 16;
 constexpr Real least_norm = Real(1e-30);
 
-void check_matrix(const Tensor& x, const char* what) {
-  check<ShapeError>(x.rank() == 2 && x.is_contiguous(), what, " of shape ", x.shape(), ", which is no matrix");
+void check_matrix(const Tensor& x, const char* operand) {
+  check<ShapeError>(x.rank() == 2 && x.is_contiguous(), operand, " of shape ", x.shape(), ", which is no matrix");
 }
 
 struct MemoryShape {

@@ -41,7 +41,7 @@ class LinearBiasLayer : public AttentionPositions {
   explicit LinearBiasLayer(Index heads) : table_([heads](Index positions) { return penalties(positions, heads); }) {}
   PositionNeeds needs() const override { return {.bias = true}; }
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
-    return {query, key, {.bias = Variable(table_.with(places.key_time))}};
+    return {query, key, {.bias = Variable(table_.at_least(places.key_time))}};
   }
 
  private:

@@ -17,7 +17,7 @@ class GrowingTable {
   explicit GrowingTable(std::function<Table(Index positions)> make) : make_(std::move(make)) {}
 
   // A table of at least this many positions. Safe to call from several threads.
-  Table with(Index positions) const {
+  Table at_least(Index positions) const {
     if (Simulation::active()) return make_(positions);  // nothing of a simulation may outlive it
     const std::lock_guard lock(mutex_);
     if (size_ < positions) {

@@ -30,9 +30,10 @@ class LearnedLinearBias : public AttentionPositions {
   PositionNeeds needs() const override { return {.bias = true}; }
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
     const Variable factors = view(as_reals(factors_), [](const Tensor& t) { return t.reshaped({t.size(), 1}); });
-    return {query,
-            key,
-            {.bias = ops::linear(factors, Variable(distances_.with(places.key_time)), {}, {.output = DType::real})}};
+    return {
+        query,
+        key,
+        {.bias = ops::linear(factors, Variable(distances_.at_least(places.key_time)), {}, {.output = DType::real})}};
   }
 
  private:

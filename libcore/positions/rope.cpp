@@ -32,7 +32,7 @@ class RotaryLayer : public AttentionPositions {
  private:
   Variable rotated(const Variable& x, const std::vector<Index>& starts) const {
     const Index first = starts.empty() ? 0 : *std::ranges::max_element(starts);
-    return ops::rotate(x, tables_.with(first + x.shape()[2]), pairing_, starts);
+    return ops::rotate(x, tables_.at_least(first + x.shape()[2]), pairing_, starts);
   }
 
   ops::Pairing pairing_;

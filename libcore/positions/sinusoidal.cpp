@@ -65,8 +65,8 @@ class SinusoidalPositions : public Positions {
   Variable embed(const Variable& x, const std::vector<Index>& starts) const override {
     const Index batch = x.shape()[0], time = x.shape()[1];
     const Variable scaled = scale_ == 1 ? x : ops::scale(x, scale_);
-    if (starts.empty()) return ops::add_to_each(scaled, Variable(table_.with(time).narrowed(0, 0, time)));
-    const Tensor table = table_.with(time + *std::ranges::max_element(starts));
+    if (starts.empty()) return ops::add_to_each(scaled, Variable(table_.at_least(time).narrowed(0, 0, time)));
+    const Tensor table = table_.at_least(time + *std::ranges::max_element(starts));
     TokenIds rows(Shape{batch, time});
     for (Index b = 0; b < batch; ++b) {
       for (Index t = 0; t < time; ++t) {

@@ -48,7 +48,7 @@ class RelativeSinusoidLayer : public AttentionPositions {
   PositionedHeads apply(const Variable& query, const Variable& key, const PositionPlaces& places) const override {
     const Index farthest = places.key_time - 1, reach = clamp_ > 0 ? std::min(clamp_, farthest) : farthest;
     const Index offsets = shape_.causal ? reach + 1 : 2 * reach + 1;
-    const Tensor table = table_->with(reach + 1);
+    const Tensor table = table_->at_least(reach + 1);
     const Index zero = shape_.causal ? table.shape()[0] - 1 : table.shape()[0] / 2;
     const Variable vectors(table.narrowed(0, zero - reach, offsets));
     const Variable asking = ops::shift_heads(query, position_bias_, 1);

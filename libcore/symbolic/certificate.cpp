@@ -89,8 +89,8 @@ Claim claim_named(std::string_view text) {
   return found == claim_texts.end() ? Claim::nothing : static_cast<Claim>(found - claim_texts.begin());
 }
 
-LyapunovProblem::LyapunovProblem(const System& of, const Tree& with)
-    : system(of), candidate(with), function(0), decrease(0) {
+LyapunovProblem::LyapunovProblem(const System& of, const Tree& tree)
+    : system(of), candidate(tree), function(0), decrease(0) {
   const auto fields = polynomial_fields(system);
   const auto whole = polynomial_of(candidate, dimension());
   if (fields && whole) {

@@ -169,16 +169,16 @@ class Ring {
 
   // A positive number plus a sum of squares that needs no solver; a root of such is positive, too.
   void check_positive(Node node, const Polynomial& argument, const std::string& inner) const {
-    const char* what = node == Node::quotient ? "a division by "
-                       : node == Node::root   ? "a root of "
-                                              : "a logarithm of ";
+    const char* operation = node == Node::quotient ? "a division by "
+                            : node == Node::root   ? "a root of "
+                                                   : "a logarithm of ";
     if (node == Node::quotient)
       for (std::size_t k = 0; k < functions_.size(); ++k)
         if (functions_[k].node == Node::root &&
             argument == Polynomial::variable(room_, static_cast<Index>(symbols_.size() + k)))
           return;
     const Rational start = argument.constant();
-    check<DataError>(start.sign() != 0, what, inner,
+    check<DataError>(start.sign() != 0, operation, inner,
                      ", which is 0 at 0; only a positive number plus even powers is handled");
     const auto found = negative_point(start.sign() > 0 ? argument : -argument,
                                       {.samples = 2000, .descents = 5, .seed = 1, .reach = 0});
@@ -186,12 +186,12 @@ class Ring {
     if (found && std::ranges::all_of(found->point, [](const Rational& value) { return !value.is_zero(); }) &&
         functions_.empty())
       throw DataError(concatenate(
-          what, inner, ", which is 0 between 0 and ",
+          operation, inner, ", which is 0 between 0 and ",
           point_text({found->point.begin(), found->point.begin() + static_cast<std::ptrdiff_t>(symbols_.size())},
                      all)));
     const bool is_seen =
         start.sign() > 0 && SquaresProver().nonnegative(argument - Polynomial(room_, start)).has_value();
-    check<DataError>(is_seen, what, inner,
+    check<DataError>(is_seen, operation, inner,
                      ", which may be 0 somewhere; only a positive number plus even powers is handled");
   }
 

@@ -38,7 +38,7 @@ struct GeneratorRing {
     return result += polynomial.derivative(n + i) * inner;
   }
 
-  // With functions in place of their variables.
+  // The polynomial with functions in place of their variables.
   Tree tree(const Polynomial& polynomial) const { return replaced(polynomial.tree()); }
 
  private:

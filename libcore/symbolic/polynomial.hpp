@@ -55,7 +55,7 @@ class Polynomial {
   Rational at(const std::vector<Rational>& point) const;
   // The number that leaves integers without a common divisor, the first positive, when the polynomial is divided by it.
   Rational content() const;
-  // That of its largest coefficient (Rational::magnitude); 0 of 0.
+  // The magnitude of its largest coefficient (Rational::magnitude); 0 for 0.
   Index magnitude() const;
 
   // c and f_i^e_i, whose product is the polynomial; none where FLINT does not find them.

@@ -14,10 +14,10 @@ std::string verdict_text(Verdict verdict) {
 
 std::string Verifier::refutation(const LyapunovProblem& problem, Index samples, Index descents) const {
   const auto& names = problem.system.names;
-  const auto text = [&](const char* what, const Counterexample& found) {
+  const auto text = [&](const char* label, const Counterexample& found) {
     std::string value = found.value.text();
     if (value.size() > 40) value = concatenate(found.value.value());
-    return concatenate(what, value, " at ", point_text(found.point, names));
+    return concatenate(label, value, " at ", point_text(found.point, names));
   };
   const auto negative = [&](const Polynomial& polynomial) {
     const SearchSettings search{samples, descents, settings_.seed, settings_.box};

@@ -49,13 +49,13 @@ const Context& Context::current() {
   return own != nullptr ? *own : default_context();
 }
 
-Context Context::with(Precision precision) const {
+Context Context::with_precision(Precision precision) const {
   Context other = *this;
   other.precision_ = checked(precision);
   return other;
 }
 
-Context Context::with(RowKernels kernels) const {
+Context Context::with_kernels(RowKernels kernels) const {
   Context other = *this;
   other.row_kernels_ = kernels;
   return other;

@@ -36,9 +36,9 @@ class Context {
   static const Context& current();
 
   // This context with another precision. Throws UsageError where the processor lacks it.
-  Context with(Precision precision) const;
+  Context with_precision(Precision precision) const;
   // This context with other kernels of products (RowKernelsScope).
-  Context with(RowKernels kernels) const;
+  Context with_kernels(RowKernels kernels) const;
   // This context with a simulated pool, in which nothing is computed.
   Context simulated() const;
 
@@ -73,7 +73,7 @@ class ContextScope {
 // While it lives, the calling thread computes in this precision. Throws UsageError where the processor lacks it.
 class PrecisionScope {
  public:
-  explicit PrecisionScope(Precision precision) : scope_(Context::current().with(precision)) {}
+  explicit PrecisionScope(Precision precision) : scope_(Context::current().with_precision(precision)) {}
 
  private:
   ContextScope scope_;

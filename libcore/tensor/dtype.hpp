@@ -57,11 +57,11 @@ constexpr const StoredBlock& block_of(DType dtype) {
 constexpr std::string_view name_of(DType dtype) {
   return block_of(dtype).name;
 }
-// Of a block; of an element where blocks have one.
+// Bytes of a block; of an element where blocks have one.
 constexpr std::size_t bytes_of(DType dtype) {
   return static_cast<std::size_t>(block_of(dtype).bytes);
 }
-// Of a row of so many elements, or of so many neighbours that fill whole blocks.
+// Bytes of a row of so many elements, or of so many neighbours that fill whole blocks.
 constexpr Index bytes_of_row(DType dtype, Index elements) {
   const StoredBlock& block = block_of(dtype);
   return (elements + block.elements - 1) / block.elements * block.bytes;

@@ -13,7 +13,7 @@ struct FewRowKernels {
   // values [x.rows, columns of the tile] = x w^T; w is the transposed matrix, as few_row_product() has it.
   void (*multiply)(const MatrixView& x, const Tensor& prepared, const MatrixView& w, const Tile& tile, Real* values);
 };
-// With the arithmetic of Real: W is Real, BFloat16 or int8_t.
+// Kernels with the arithmetic of Real: W is Real, BFloat16 or int8_t.
 template <class W>
 FewRowKernels few_row_kernels();
 

@@ -29,7 +29,7 @@ enum class RowKernels {
 // While it exists, products that the calling thread starts use these kernels.
 class RowKernelsScope {
  public:
-  explicit RowKernelsScope(RowKernels kernels) : scope_(Context::current().with(kernels)) {}
+  explicit RowKernelsScope(RowKernels kernels) : scope_(Context::current().with_kernels(kernels)) {}
 
  private:
   ContextScope scope_;

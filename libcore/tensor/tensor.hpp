@@ -14,7 +14,7 @@
 
 namespace heddle {
 
-// Of a row-major tensor's elements, whose last dimension are rows.
+// Bytes of a row-major tensor's elements, whose last dimension is a row.
 inline Index bytes_of(const Shape& shape, DType dtype) {
   const Index width = shape.rank() == 0 ? 1 : shape[-1];
   return width == 0 ? 0 : shape.size() / width * bytes_of_row(dtype, width);

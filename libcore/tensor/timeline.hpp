@@ -7,7 +7,7 @@
 
 namespace heddle {
 
-// Of one thread, as Profile; while one exists, its sections are noted. They do not nest.
+// Records one thread, as Profile does; while one exists, its sections are noted. They do not nest.
 class Timeline {
  public:
   using Clock = std::chrono::steady_clock;

@@ -56,16 +56,16 @@ class ExpressionParser {
   }
 
  private:
-  [[noreturn]] void refuse(std::string_view what) const {
+  [[noreturn]] void refuse(std::string_view feature) const {
     throw DataError(
-        concatenate("heddle does not support ", what, " at byte ", at_, " of the expression ", printable(text_)));
+        concatenate("heddle does not support ", feature, " at byte ", at_, " of the expression ", printable(text_)));
   }
 
   bool at_end() const { return at_ == text_.size(); }
-  bool next_is(std::string_view what) const { return text_.substr(at_).starts_with(what); }
-  bool skip(std::string_view what) {
-    if (!next_is(what)) return false;
-    at_ += what.size();
+  bool next_is(std::string_view token) const { return text_.substr(at_).starts_with(token); }
+  bool skip(std::string_view token) {
+    if (!next_is(token)) return false;
+    at_ += token.size();
     return true;
   }
   char32_t take() {

@@ -165,9 +165,9 @@ Rewriting::Rewriting(NormalText& text) : text_(text), old_(std::move(text)) {
   text_.text.reserve(old_.text.size() + 16);
 }
 
-void Rewriting::put(std::string_view what, std::size_t begin, std::size_t end) {
-  if (text_.text.size() + what.size() > text_.most) throw NoToken(0, "normalisation makes this text far longer");
-  text_.text += what;
+void Rewriting::put(std::string_view replacement, std::size_t begin, std::size_t end) {
+  if (text_.text.size() + replacement.size() > text_.most) throw NoToken(0, "normalisation makes this text far longer");
+  text_.text += replacement;
   if (!text_.located) return;
   Origin origin{0, 0};
   if (begin < end) {

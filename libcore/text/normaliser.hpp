@@ -58,7 +58,7 @@ class Rewriting {
  public:
   explicit Rewriting(NormalText& text);
   // Puts what stands for old[begin, end).
-  void put(std::string_view what, std::size_t begin, std::size_t end);
+  void put(std::string_view replacement, std::size_t begin, std::size_t end);
   void keep(std::size_t begin, std::size_t end);
   std::string_view old() const { return old_.text; }
   void finish();

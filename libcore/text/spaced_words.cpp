@@ -24,7 +24,7 @@ class GrowingWord {
   explicit GrowingWord(SpacedWords::Scratch& scratch) : scratch_(scratch) {}
 
   void begin() { start(false, {}); }
-  // With a space that is in the text, as the mark at the position.
+  // Begins with a space that is in the text, as the mark at the position.
   void begin_with_mark(std::size_t at) {
     start(true, scratch_.located ? Origin{scratch_.origins[at].begin, scratch_.origins[at + space_mark.size() - 1].end}
                                  : Origin{});

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t boundary_context = 4;
 
-// With tokens for the words auto and none. Wordpiece has its own special tokens.
+// Puts tokens in place of the words auto and none. Wordpiece has its own special tokens.
 TrainerOptions completed(TrainerOptions options) {
   const bool wordpiece = options.kind == TokenizerKind::wordpiece;
   if (options.unknown == "none") options.unknown.clear();

@@ -106,7 +106,7 @@ MicroBatch Causal::batch(Index first, Index count) const {
           }};
 }
 
-// With the memory of these samples. A training pass makes that of the next step, too.
+// Attends to the memory of these samples. A training pass makes the next step's memory, too.
 Variable Causal::hidden_of(const data::TokenBatch& batch, Index first, const Pass& pass) const {
   const models::Continued continued =
       models::hidden_after(role_, ids_of(batch), memory_of(first, batch.batch), role_.memory(), pass);

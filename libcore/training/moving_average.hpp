@@ -16,10 +16,10 @@ namespace heddle::training {
 // with its average, and the file keeps the weights that training resumes with as "trained/NAME".
 class MovingAverage {
  public:
-  // With a decay of 0 there is no average.
+  // A decay of 0 means no average.
   MovingAverage(double decay, Parameters& parameters);
 
-  // With the trained weights in the model; step counts from 0.
+  // The model must have the trained weights; step counts from 0.
   void update(Index step) const;
   void exchange() const;
   // Exchanges the two, and back at its end.

@@ -101,8 +101,8 @@ void check_has_data(const ObjectiveChoice& objective, const models::Model& model
   const DataKind wanted = data_of(objective, model);
   const DataDescription& description = description_of(wanted);
   const std::optional<DataKind> given = data.kind();
-  check<UsageError>(data.has(wanted), "`objective` ", objective.name(), " is trained on ", description.what,
-                    given ? ", not on " + description_of(*given).what : "", "; ", description.origin);
+  check<UsageError>(data.has(wanted), "`objective` ", objective.name(), " is trained on ", description.content,
+                    given ? ", not on " + description_of(*given).content : "", "; ", description.origin);
 }
 
 std::unique_ptr<Objective> make_objective(const ObjectiveChoice& choice, const ObjectiveInputs& inputs) {

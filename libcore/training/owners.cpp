@@ -89,7 +89,7 @@ Owners::Owners(const Parameters& parameters, const parallel::Group& group, const
   });
 }
 
-// Of each trained parameter, or this rank's part of it.
+// One for each trained parameter, or this rank's part of it.
 std::vector<double> Owners::squares_of_gradients() const {
   std::vector<double> own, squares;
   for (const Parameter& parameter : own_.all()) own.push_back(squared_norm_of_gradient(parameter));

@@ -34,7 +34,7 @@ TrainingConfig checked(const TrainingConfig& config) {
 }
 
 Precision checked(PrecisionChoice choice) {
-  return Context::current().with(chosen(choice)).precision();
+  return Context::current().with_precision(chosen(choice)).precision();
 }
 
 Index samples_per_step(const TrainingOptions& options, const Objective& objective) {
@@ -446,7 +446,7 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
     state_.best_step = state_.step;
   }
   const double rate = interval.seconds > 0 ? static_cast<double>(interval.units) / interval.seconds : 0;
-  // Of all ranks that share the model, which each have about as much to do.
+  // All ranks that share the model have about as much to do.
   const double flops = objective_.flops_per_unit() * static_cast<double>(ranks_->model().group().size());
   state_.reported_step = state_.step;
   together([&] {

@@ -6,7 +6,7 @@ namespace heddle::training {
 
 const DataDescription& description_of(DataKind kind) {
   static const std::vector<DataDescription> list = {
-#define HEDDLE_DATA(name, source, unit, what, origin) {unit, what, origin},
+#define HEDDLE_DATA(name, source, unit, content, origin) {unit, content, origin},
 #include "libcore/training/data_kinds.def"
 #undef HEDDLE_DATA
   };
@@ -19,7 +19,7 @@ std::string units_of(DataKind kind) {
 
 bool TrainingData::has(DataKind kind) const {
   const bool present[] = {
-#define HEDDLE_DATA(name, source, unit, what, origin) name != nullptr,
+#define HEDDLE_DATA(name, source, unit, content, origin) name != nullptr,
 #include "libcore/training/data_kinds.def"
 #undef HEDDLE_DATA
   };
@@ -29,7 +29,7 @@ bool TrainingData::has(DataKind kind) const {
 std::optional<DataKind> TrainingData::kind() const {
   std::optional<DataKind> found;
   for (const DataKind kind : {
-#define HEDDLE_DATA(name, source, unit, what, origin) DataKind::name,
+#define HEDDLE_DATA(name, source, unit, content, origin) DataKind::name,
 #include "libcore/training/data_kinds.def"
 #undef HEDDLE_DATA
        }) {

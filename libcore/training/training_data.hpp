@@ -11,7 +11,7 @@
 
 namespace heddle::training {
 
-#define HEDDLE_DATA(name, source, unit, what, origin) name,
+#define HEDDLE_DATA(name, source, unit, content, origin) name,
 enum class DataKind {
 #include "libcore/training/data_kinds.def"
 };
@@ -19,9 +19,9 @@ enum class DataKind {
 
 // The list's entry of a kind.
 struct DataDescription {
-  std::string unit;    // "token": what steps and speed are counted in
-  std::string what;    // "pairs of texts"
-  std::string origin;  // how to give such data, for errors about other data
+  std::string unit;     // "token": what steps and speed are counted in
+  std::string content;  // "pairs of texts"
+  std::string origin;   // how to give such data, for errors about other data
 };
 const DataDescription& description_of(DataKind kind);
 // "tokens"
@@ -29,7 +29,7 @@ std::string units_of(DataKind kind);
 
 // At most one kind is set; benchmarks may set several, of which the objective takes the one that it is trained on.
 struct TrainingData {
-#define HEDDLE_DATA(name, source, unit, what, origin) const data::source* name = nullptr;
+#define HEDDLE_DATA(name, source, unit, content, origin) const data::source* name = nullptr;
 #include "libcore/training/data_kinds.def"
 #undef HEDDLE_DATA
 

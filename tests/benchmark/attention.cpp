@@ -45,7 +45,7 @@ double thread_seconds() {
 // Of one thread or two, in the precision in force.
 Context context_of(int threads) {
   static const Context one(1), two(2);
-  return (threads == 1 ? one : two).with(Context::current().precision());
+  return (threads == 1 ? one : two).with_precision(Context::current().precision());
 }
 
 enum class Pass { forward, both };

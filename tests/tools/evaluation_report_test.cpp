@@ -192,7 +192,7 @@ TEST_CASE("judge: numbers, of whose squared errors the lower are better") {
   const TaskData data = texts_of(gold);
   const models::TaskConfig task{.task = Task::regress, .mean = 5.5};
   const Baseline baseline = *baseline_of(data, task, {});
-  CHECK(baseline.what == "always 5.5, the mean");
+  CHECK(baseline.description == "always 5.5, the mean");
   const auto judged = [&](const TaskGuesses& guesses, const std::string& metric) {
     return judge(data, task, {}, guesses, {.metric = metric, .intervals = true, .baseline = &baseline});
   };
@@ -318,7 +318,7 @@ TEST_CASE("baseline: the most frequent class, the mean, and each word's most fre
   CHECK(task.label_counts == std::vector<Index>{1, 2});
   const std::optional<Baseline> usual = baseline_of(texts_of({"a", "a"}), task, labels);
   REQUIRE(usual);
-  CHECK(usual->what == "always 'b'");
+  CHECK(usual->description == "always 'b'");
   REQUIRE(usual->guesses.classes.size() == 2);
   for (const Guess& guess : usual->guesses.classes) CHECK(guess.label == 1);
   CHECK_FALSE(baseline_of(texts_of({"a"}), {}, labels));
@@ -329,7 +329,7 @@ TEST_CASE("baseline: the most frequent class, the mean, and each word's most fre
 
   models::TaskConfig tie;
   learn_baseline(tie, texts_of({"b", "a", "b", "a"}), labels);
-  CHECK(baseline_of(texts_of({"a"}), tie, labels)->what == "always 'a'");
+  CHECK(baseline_of(texts_of({"a"}), tie, labels)->description == "always 'a'");
 
   TaskData words;
   words.file = "f.conll";
@@ -342,14 +342,14 @@ TEST_CASE("baseline: the most frequent class, the mean, and each word's most fre
   CHECK(tags.word_tags == std::vector<Index>{1});
   const std::optional<Baseline> of_words = baseline_of(words, tags, labels);
   REQUIRE(of_words);
-  CHECK(of_words->what == "each word's most frequent tag");
+  CHECK(of_words->description == "each word's most frequent tag");
   REQUIRE(of_words->guesses.tags.size() == 2);
   std::vector<Index> found;
   for (const auto& guess : of_words->guesses.tags[1]) found.push_back(guess->label);
   CHECK(found == std::vector<Index>{0, 1, 0, 0});
   tags.words.clear();
   tags.word_tags.clear();
-  CHECK(baseline_of(words, tags, labels)->what == "always 'a'");
+  CHECK(baseline_of(words, tags, labels)->description == "always 'a'");
 }
 
 TEST_CASE("judge: any number of labels, with thresholds of their own, unknown labels and a baseline") {

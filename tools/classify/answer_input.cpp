@@ -41,22 +41,22 @@ RowMarks marks_of(const formats::TableSyntax& syntax, formats::LabelledFormat fo
 }
 
 void write_results(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
-                   const Answerer& answerer, const TaskAnswers& answers, const WriteOptions& how) {
+                   const Answerer& answerer, const TaskAnswers& answers, const WriteOptions& write_options) {
   const data::LabelSet& labels = answerer.labels();
   const Task task = answerer.task().task;
   if (answered_by(task) == Answered::parts) {
-    return how.raw ? write_raw_tags(out, texts, data, labels, answers, how)
-                   : write_tags(out, texts, data, labels, answers, how);
+    return write_options.raw ? write_raw_tags(out, texts, data, labels, answers, write_options)
+                             : write_tags(out, texts, data, labels, answers, write_options);
   }
   switch (answer_of(task)) {
     case Answer::number:
-      return write_numbers(out, data, answers.numbers, how);
+      return write_numbers(out, data, answers.numbers, write_options);
     case Answer::labels:
-      return write_label_sets(out, data, labels, answers.labels, how);
+      return write_label_sets(out, data, labels, answers.labels, write_options);
     case Answer::span:
-      return write_answers(out, data, answers, how);
+      return write_answers(out, data, answers, write_options);
     default:
-      return write_classes(out, data, labels, answers.classes, how);
+      return write_classes(out, data, labels, answers.classes, write_options);
   }
 }
 
@@ -64,8 +64,8 @@ void write_results(std::ostream& out, const std::vector<ReadText>& texts, const 
 
 namespace {
 
-void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput& input, const WriteOptions& how,
-                   cli::Output& output) {
+void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput& input,
+                   const WriteOptions& write_options, cli::Output& output) {
   const TaskData all = read_graphs(path, input);
   constexpr Index graphs_at_once = 4096;
   for (Index begin = 0; begin < all.size(); begin += graphs_at_once) {
@@ -74,9 +74,9 @@ void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput&
     const TaskData data = chosen(all, places);
     const TaskAnswers answers = answerer.answer(data);
     if (answered_by(input.task) == Answered::parts) {
-      write_parts(output.stream(), data, answerer.labels(), answers, how);
+      write_parts(output.stream(), data, answerer.labels(), answers, write_options);
     } else {
-      write_results(output.stream(), {}, data, answerer, answers, how);
+      write_results(output.stream(), {}, data, answerer, answers, write_options);
     }
     output.stream().flush();
   }
@@ -87,21 +87,21 @@ void answer_graphs(Answerer& answerer, const std::string& path, const TaskInput&
 void answer_input(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
                   const cli::Arguments& arguments, cli::Output& output) {
   const models::TaskConfig& task = answerer.task();
-  WriteOptions how{.top = options.top,
-                   .has_top = arguments.given("top"),
-                   .raw = options.raw,
-                   .jsonl = options.jsonl,
-                   .threshold = options.threshold,
-                   .null_threshold = null_threshold(task, options, arguments)};
+  WriteOptions write_options{.top = options.top,
+                             .has_top = arguments.given("top"),
+                             .raw = options.raw,
+                             .jsonl = options.jsonl,
+                             .threshold = options.threshold,
+                             .null_threshold = null_threshold(task, options, arguments)};
   if (formats::is_file_of(path, formats::FileKind::graphs))
-    return answer_graphs(answerer, path, input_of(task, options), how, output);
+    return answer_graphs(answerer, path, input_of(task, options), write_options, output);
   answerer.check_reads_texts(path);
   cli::Input input = open_labelled(path, options.input, arguments);
   TaskReader reader(input.name(), input_of(task, options));
   const bool are_words = answered_by(task.task) == Answered::parts && !options.raw;
   const formats::LabelledFormat format =
       are_words ? formats::sentence_format(path, options.input) : reader.text_format();
-  how.words = format == formats::LabelledFormat::csv || format == formats::LabelledFormat::jsonl;
+  write_options.words = format == formats::LabelledFormat::csv || format == formats::LabelledFormat::jsonl;
   const TextUnit unit = unit_of(task.task, path, options, format);
   const bool are_lines = unit == TextUnit::line || unit == TextUnit::json;
   const std::string line_end = are_lines ? "\n" : "";  // which an empty line is made of
@@ -126,7 +126,7 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   const auto answer = [&](const std::vector<ReadText>& texts) {
     const TaskData data = joined_texts(texts);
     if (data.size() == 0 && answered_by(task.task) != Answered::parts) return;  // a header
-    write_results(output.stream(), texts, data, answerer, answerer.answer(data), how);
+    write_results(output.stream(), texts, data, answerer, answerer.answer(data), write_options);
     output.stream().flush();
   };
   const Batching batching{.unit = unit,

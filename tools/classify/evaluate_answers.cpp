@@ -29,17 +29,17 @@ void evaluate_answers(Answerer& answerer, const std::string& path, const Classif
   if (const auto warning = wrong_tags_warning(data)) arguments.warn(*warning);
   if (const auto warning = one_label_warning(data, task.task, labels)) arguments.warn(*warning);
   const std::optional<Baseline> baseline = answerer.baseline(data);
-  const Judge how{options.metric, true, null_threshold(task, options, arguments), seed,
-                  baseline ? &*baseline : nullptr};
+  const Judge criteria{options.metric, true, null_threshold(task, options, arguments), seed,
+                       baseline ? &*baseline : nullptr};
   TaskGuesses guesses = guesses_in_parts(data, labels, [&](const TaskData& part) { return answerer.answer(part); });
   if (task.has_label_sets() && options.threshold > 0)
     guesses.labels.thresholds.assign(static_cast<std::size_t>(labels.size()), options.threshold);
   const Judgement judgement = arguments.given("threshold") && !task.has_label_sets()
-                                  ? judge_answered(data, task, labels, guesses, options.threshold, how)
-                                  : judge(data, task, labels, guesses, how);
+                                  ? judge_answered(data, task, labels, guesses, options.threshold, criteria)
+                                  : judge(data, task, labels, guesses, criteria);
   if (options.output != "-") {
     write_predictions(output.stream(), data, labels, guesses,
-                      {prediction_format(options.output), options.threshold, how.null_threshold});
+                      {prediction_format(options.output), options.threshold, criteria.null_threshold});
   }
   std::cout << (options.json ? json_line(judgement.json) + "\n" : printable_lines(judgement.text));
 }

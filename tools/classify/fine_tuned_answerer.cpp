@@ -12,7 +12,7 @@ class FineTunedAnswerer : public Answerer {
   FineTunedAnswerer(const ClassifyOptions& options, const cli::Arguments& arguments)
       : arguments_(arguments),
         models_(arguments.operand("MODEL"), options.base),
-        how_{input_of(models_.task(), options).gold,
+        ask_{input_of(models_.task(), options).gold,
              {options.max_answer_length, options.top},
              {.batch_tokens = options.batch_tokens}},
         overlong_{options.overlong},
@@ -27,7 +27,7 @@ class FineTunedAnswerer : public Answerer {
   std::vector<const text::Tokenizer*> tokenizers() const override { return models_.tokenizers(); }
 
   TaskAnswers answer(const TaskData& data) override {
-    TaskAnswers answers = models_.ask(data, how_, overlong_);
+    TaskAnswers answers = models_.ask(data, ask_, overlong_);
     unseen_ += unseen_words(answers);
     return answers;
   }
@@ -49,8 +49,8 @@ class FineTunedAnswerer : public Answerer {
   std::optional<Baseline> baseline(const TaskData& data) const override {
     if (!baseline_) return baseline_of(data, task(), labels());
     return Baseline{baseline_name_, guesses_in_parts(data, labels(), [&](const TaskData& part) {
-                      data::OverlongTexts cut{overlong_.how};
-                      return baseline_->ask(part, how_, cut);
+                      data::OverlongTexts cut{overlong_.treatment};
+                      return baseline_->ask(part, ask_, cut);
                     })};
   }
 
@@ -61,7 +61,7 @@ class FineTunedAnswerer : public Answerer {
  private:
   const cli::Arguments& arguments_;
   const Ensemble models_;
-  const AskModels how_;
+  const AskModels ask_;
   data::OverlongTexts overlong_;
   Index unseen_ = 0;
   const std::string baseline_name_;

@@ -184,7 +184,7 @@ std::vector<Setting> Arguments::config_settings(const OptionTable& table) {
     const std::string where = concatenate(file.name(), ":", line.line, ": ", dashed(line.name));
     const auto [earlier, is_first] = lines.emplace(option->field.option(), line.line);
     check<UsageError>(is_first || option->kind == OptionKind::list, where, " is already set in line ", earlier->second);
-    settings.push_back({option->field.option(), to.meant(line.value, where), where});
+    settings.push_back({option->field.option(), to.resolved(line.value, where), where});
   }
   return settings;
 }

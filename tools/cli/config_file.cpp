@@ -48,9 +48,10 @@ std::string unquoted(std::string_view value, const std::string& where) {
       return text;
     }
     if (value[i] == '\\') {
-      const std::optional<char> meant = unescape(value, ++i);
-      check<DataError>(meant.has_value(), where, ": unknown escape in quotes; known are \\\" \\\\ \\n \\t \\r \\xHH");
-      text += *meant;
+      const std::optional<char> character = unescape(value, ++i);
+      check<DataError>(character.has_value(), where,
+                       ": unknown escape in quotes; known are \\\" \\\\ \\n \\t \\r \\xHH");
+      text += *character;
     } else {
       text += value[i];
     }

@@ -185,7 +185,7 @@ EnvironmentSettings parse_environment(const std::string& tool, const OptionTable
   for (const po::option& item : po::parse_environment(po::options_description(), known).options) {
     const Setting& option = options.at(item.string_key);
     const Addressed to{table.find(option.name), option.text == "false"};
-    found.settings.push_back({option.name, to.meant(item.value.front(), item.string_key), item.string_key});
+    found.settings.push_back({option.name, to.resolved(item.value.front(), item.string_key), item.string_key});
   }
   return found;
 }

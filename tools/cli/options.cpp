@@ -118,7 +118,7 @@ Addressed OptionTable::addressed(std::string_view name) const {
   return {flag != nullptr && flag->kind == OptionKind::flag ? flag : nullptr, true};
 }
 
-std::string Addressed::meant(const std::string& text, const std::string& where) const {
+std::string Addressed::resolved(const std::string& text, const std::string& where) const {
   if (!negated) return text;
   try {
     return parse_bool(text) ? "false" : "true";

@@ -60,7 +60,7 @@ struct Addressed {
   bool negated;
 
   // The text that the option takes. Throws UsageError, "WHERE: ...", for a negation that is neither true nor false.
-  std::string meant(const std::string& text, const std::string& where) const;
+  std::string resolved(const std::string& text, const std::string& where) const;
 };
 
 // Names of options that the user set, dashed.

@@ -56,7 +56,7 @@ Variable predicted(const models::Model& model, const Probe& probe, const std::st
   return masked != nullptr ? masked->masked_token_head()(hidden) : hidden;
 }
 
-// With weights as float32, whatever their stored dtype.
+// Computed with weights as float32, whatever their stored dtype.
 Tensor logits_of(const formats::ModelParts& parts, const Probe& probe, const std::string& where) {
   return predicted(*model_with(parts.config, parts.weights), probe, where).value();
 }

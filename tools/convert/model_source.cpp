@@ -65,7 +65,7 @@ void check_same(const formats::Json& first, const formats::Json& other, const st
   }
 }
 
-// With sizes in place of "auto", which files of former versions have.
+// The shape, with sizes in place of "auto", which files of former versions have.
 formats::Json shape_of(const ModelSource& source) {
   models::ModelConfig config = source.parts.config;
   config->spell_out();

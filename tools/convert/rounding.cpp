@@ -77,7 +77,7 @@ class InputSquares {
     });
   }
 
-  // Of all matrices that were seen; those that are stored as one have the same inputs.
+  // The importance for all matrices that were seen; those that are stored as one have the same inputs.
   Importance result(Index tokens) const {
     Importance importance;
     for (const Parameter& parameter : parameters_.all()) {

@@ -92,18 +92,19 @@ bool holds_sentences(std::string_view content, LabelledFormat format, const form
 }
 
 TaskInput how_to_read(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
-  TaskInput how{.labelled = input};
-  how.labelled.format = input.format.as(format);
+  TaskInput task_input{.labelled = input};
+  task_input.labelled.format = input.format.as(format);
   const bool is_jsonl = format == LabelledFormat::jsonl;
-  if (format == LabelledFormat::squad || (is_jsonl && first_object_has(content, "question"))) how.task = Task::span;
-  if (holds_sentences(content, format, input)) how.task = Task::label;
-  if (how.task != Task::classify) return how;
-  if (holds_label_sets(content, format, input)) how.task = Task::multilabel;
-  if (how.task == Task::multilabel || format == LabelledFormat::fasttext) return how;
+  if (format == LabelledFormat::squad || (is_jsonl && first_object_has(content, "question")))
+    task_input.task = Task::span;
+  if (holds_sentences(content, format, input)) task_input.task = Task::label;
+  if (task_input.task != Task::classify) return task_input;
+  if (holds_label_sets(content, format, input)) task_input.task = Task::multilabel;
+  if (task_input.task == Task::multilabel || format == LabelledFormat::fasttext) return task_input;
   const bool two = is_jsonl ? first_object_has(content, "text_b") : table_has_two_texts(content, format, input);
   const bool names_two = std::ranges::count(input.columns.text, ',') == 1;
-  if (names_two || (two && !input.columns.any())) how.texts = formats::Texts::two;
-  return how;
+  if (names_two || (two && !input.columns.any())) task_input.texts = formats::Texts::two;
+  return task_input;
 }
 
 bool are_numbers(const data::LabelSet& labels) {
@@ -164,10 +165,10 @@ class Splitter {
     for (const data::Unit& unit : units_) ++copies[unit.key];
     const auto further = static_cast<Index>(units_.size() - copies.size());
     if (further == 0) return;
-    const char* const what =
+    const char* const claim =
         data_.questions.empty() ? " a copy of another, in the same part" : " on a context of another, in the same part";
     arguments_.say(
-        concatenate(data_.file, ": ", grouped(further), further == 1 ? " example is" : " examples are", what));
+        concatenate(data_.file, ": ", grouped(further), further == 1 ? " example is" : " examples are", claim));
   }
 
  private:
@@ -475,15 +476,15 @@ void split_labelled(const std::string& path, const std::string& output, const Sp
   const LabelledFormat format = format_of(path, content, options.input);
   const bool is_list = format == LabelledFormat::jsonl && formats::is_json_list(content);
   const std::string lines = is_list ? formats::as_json_lines(content, source.name()) : "";
-  const TaskInput how = how_to_read(is_list ? lines : content, format, options.input);
-  TaskData data = read_task_content(content, source.name(), how, arguments);
+  const TaskInput task_input = how_to_read(is_list ? lines : content, format, options.input);
+  TaskData data = read_task_content(content, source.name(), task_input, arguments);
   const bool is_guessed = !options.input.columns.any() && !has_header(format, options.input.header);
-  if (how.texts == formats::Texts::two && format != LabelledFormat::jsonl && is_guessed) {
+  if (task_input.texts == formats::Texts::two && format != LabelledFormat::jsonl && is_guessed) {
     arguments.say(data.file +
                   ": the examples are pairs: of three columns, a label and two texts. Where that is wrong, "
                   "--label-column and --text-column name the columns");
   }
-  Splitter splitter(data, how.task, options, arguments);
+  Splitter splitter(data, task_input.task, options, arguments);
   const std::vector<Index> parts = splitter.parts();
   check_parts(data, shares, parts);
   if (is_list) number_by_lines(data);

@@ -49,7 +49,7 @@ inline constexpr Index most_sketched_nodes = 1000;  // a drawing of more is unre
 // Precondition: at most most_sketched_nodes.
 GraphSketch sketch_of(const data::GraphRecord& record, const data::GraphSchema& schema);
 
-// With its upper left corner at a point, all of it so many times as large.
+// Draws it with its upper left corner at a point, all of it so many times as large.
 void draw_sketch(Picture& picture, const GraphSketch& sketch, Point corner, double scale);
 
 }  // namespace heddle

@@ -16,8 +16,8 @@ struct PixelRows {
   const std::uint32_t* row(Index y) const { return first + y * stride; }
 };
 
-// With a byte for each pixel if all are grey, else three. The bytes depend on the pixels alone. Rows are compressed in
-// parallel.
+// The file has a byte for each pixel if all are grey, else three. The bytes depend on the pixels alone. Rows are
+// compressed in parallel.
 std::string png_of(const PixelRows& pixels, Deflate method);
 
 }  // namespace heddle

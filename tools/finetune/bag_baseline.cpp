@@ -60,9 +60,9 @@ std::optional<JudgedAnswers> answers_of_bag(const BagData& data, models::TaskCon
   config.tokens().fit_vocabularies({tokenizer.vocab_size(), tokenizer.vocab_size()});
   const data::Framing framing(tokenizer, config.tokens().longest_text(), config.tokens().has_segments());
   data::OverlongTexts overlong{data::Overlong::truncate};
-  const EncodeTask with{task.task, data.labels, tokenizer, framing, formats::Gold::given};
-  const std::vector<data::TaskExample> train = encode_task(data.train, with, overlong),
-                                       valid = encode_task(data.valid, with, overlong);
+  const EncodeTask encoding{task.task, data.labels, tokenizer, framing, formats::Gold::given};
+  const std::vector<data::TaskExample> train = encode_task(data.train, encoding, overlong),
+                                       valid = encode_task(data.valid, encoding, overlong);
   config->fit_examples(models::counted_examples(train, task.task), data.labels.size());
   if (models::outline_of(config)->parameters().count() > most_numbers) return std::nullopt;
   const formats::LoadedTask bag =

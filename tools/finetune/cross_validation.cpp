@@ -98,9 +98,9 @@ void arrange(std::vector<FoldAnswers> parts, OutOfFold& result) {
 }
 
 Judge judge_of(const models::TaskConfig& task, const std::string& metric) {
-  Judge how{.metric = metric};
-  if (!task.null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
-  return how;
+  Judge criteria{.metric = metric};
+  if (!task.null_answers) criteria.null_threshold = std::numeric_limits<double>::infinity();
+  return criteria;
 }
 
 void check_cross_validation(const FinetuneOptions& options, const cli::Arguments& arguments) {
@@ -140,7 +140,7 @@ std::string table_of(const OutOfFold& found) {
 
 }  // namespace
 
-bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults, const std::string& what,
+bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults, const std::string& candidate,
                         const cli::Arguments& arguments, OutOfFold& result) {
   const Index folds = options.tuning.folds;
   std::optional<PrecisionChoice> computed;
@@ -165,7 +165,7 @@ bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults,
     const std::string note =
         concatenate("fold ", fold, " of ", folds, ": ", counted(part->data.size(), "example", "examples"), ", ",
                     first.name, " ", format_fixed(first.value, 4));
-    what.empty() ? arguments.say(note) : arguments.detail(what + ": " + note);
+    candidate.empty() ? arguments.say(note) : arguments.detail(candidate + ": " + note);
     parts.push_back(std::move(*part));
   }
   arrange(std::move(parts), result);
@@ -173,14 +173,14 @@ bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults,
   return true;
 }
 
-bool answer_validation(const FinetuneOptions& options, const RunSpec& defaults, const std::string& what,
+bool answer_validation(const FinetuneOptions& options, const RunSpec& defaults, const std::string& candidate,
                        const cli::Arguments& arguments, OutOfFold& result) {
   Finetuning trainee(options, arguments);
   const RunSpec spec = settled(options, defaults, trainee, arguments);
   std::optional<FoldAnswers> answers =
       train_and_ask(trainee, spec, choose_precision(spec.training.precision, arguments), options.control);
   if (!answers) {
-    arguments.say(concatenate("stopped by --max-time: ", what));
+    arguments.say(concatenate("stopped by --max-time: ", candidate));
     return false;
   }
   result.task = trainee.model().task();
@@ -195,22 +195,22 @@ int cross_validate(const FinetuneOptions& options, const RunSpec& defaults, cons
   cli::catch_stop_signals();
   OutOfFold found;
   if (!answer_out_of_fold(options, defaults, "", arguments, found)) return out_of_time;
-  Judge how = judge_of(found.task, options.tuning.metric);
+  Judge criteria = judge_of(found.task, options.tuning.metric);
   const std::optional<Baseline> baseline = baseline_of(found.data, found.task, found.labels);
-  how.intervals = true;
-  how.seed = static_cast<std::uint64_t>(arguments.common().seed);
-  if (baseline) how.baseline = &*baseline;
+  criteria.intervals = true;
+  criteria.seed = static_cast<std::uint64_t>(arguments.common().seed);
+  if (baseline) criteria.baseline = &*baseline;
   const TaskGuesses guesses = guesses_of(std::move(found.answers), found.data, found.labels);
   if (!options.output.empty()) {
     cli::Output output(options.output);
     write_predictions(output.stream(), found.data, found.labels, guesses,
                       {.format = prediction_format(options.output, "--fold all"),
-                       .null_threshold = how.null_threshold,
+                       .null_threshold = criteria.null_threshold,
                        .folds = found.folds});
     output.close();
   }
   std::cout << table_of(found) << "\nall examples, each by the model that was not trained on it\n\n"
-            << printable_lines(judge(found.data, found.task, found.labels, guesses, how).text);
+            << printable_lines(judge(found.data, found.task, found.labels, guesses, criteria).text);
   return 0;
 }
 

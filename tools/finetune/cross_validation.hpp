@@ -21,15 +21,14 @@ struct OutOfFold {
 };
 
 // Trains and asks the models of all folds. Without --valid, each is trained to its last step and not calibrated; with
-// it, the best one by --valid is, with a temperature. `what` names the kind of model in notes of -v; "" for notes
-// without. Nothing is
-// written. Throws DataError for examples that cannot be divided, and cli::Stopped at a signal; returns false, with a
-// note, when --max-time is over.
-bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults, const std::string& what,
+// it, the best one by --valid is, with a temperature. `candidate` names the kind of model in notes of -v; "" for notes
+// without. Nothing is written. Throws DataError for examples that cannot be divided, and cli::Stopped at a signal;
+// returns false, with a note, when --max-time is over.
+bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults, const std::string& candidate,
                         const cli::Arguments& arguments, OutOfFold& result);
 
-// The same of one model and the validation data, without folds; `what` is not empty.
-bool answer_validation(const FinetuneOptions& options, const RunSpec& defaults, const std::string& what,
+// The same of one model and the validation data, without folds; `candidate` is not empty.
+bool answer_validation(const FinetuneOptions& options, const RunSpec& defaults, const std::string& candidate,
                        const cli::Arguments& arguments, OutOfFold& result);
 
 // Prints the metrics of each fold, their mean and standard deviation, and the evaluation of all answers; writes these

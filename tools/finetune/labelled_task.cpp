@@ -305,8 +305,8 @@ void LabelledTask::start(models::TaskModel& model) {
 
 std::vector<data::TaskExample> LabelledTask::encode(const models::ModelConfig& config) {
   if (tokenizer_) return encode_texts(config);
-  const EncodeGraphs with{tuning_.task.kind(), labels_, config.graphs().features, formats::Gold::given};
-  const auto encode_one = [&](const TaskData& file) { return encode_graphs(file, with); };
+  const EncodeGraphs encoding{tuning_.task.kind(), labels_, config.graphs().features, formats::Gold::given};
+  const auto encode_one = [&](const TaskData& file) { return encode_graphs(file, encoding); };
   valid_examples_ = encode_files(valid_files_, encode_one);
   return encode_files(train_files_, encode_one);
 }
@@ -317,8 +317,8 @@ std::vector<data::TaskExample> LabelledTask::encode_texts(const models::ModelCon
   if (config.tokens().reads_all())
     refuse({"overlong"}, arguments_, ": no text is too long for --arch " + config.arch());
   data::OverlongTexts overlong{settings.overlong};
-  const EncodeTask with{settings.task.kind(), labels_, *tokenizer_, framing, formats::Gold::given};
-  const auto encode_one = [&](const TaskData& file) { return encode_task(file, with, overlong); };
+  const EncodeTask encoding{settings.task.kind(), labels_, *tokenizer_, framing, formats::Gold::given};
+  const auto encode_one = [&](const TaskData& file) { return encode_task(file, encoding, overlong); };
   std::vector<data::TaskExample> examples = encode_files(train_files_, encode_one);
   valid_examples_ = encode_files(valid_files_, encode_one);
   if (overlong.count > 0 && !std::exchange(overlong_told_, true))
@@ -367,9 +367,9 @@ std::vector<training::Metric> LabelledTask::evaluate(const models::TaskModel& mo
   if (by.group.any(by.stop())) return {{"nothing", 0}};
   TaskGuesses guesses = guesses_of(std::move(answers), *valid_, labels_);
   if (model.task().has_label_sets()) guesses.labels.thresholds = best_thresholds(guesses.labels, *valid_, labels_);
-  Judge how{.metric = tuning_.metric};
-  if (!model.task().null_answers) how.null_threshold = std::numeric_limits<double>::infinity();
-  std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, guesses, how).metrics;
+  Judge criteria{.metric = tuning_.metric};
+  if (!model.task().null_answers) criteria.null_threshold = std::numeric_limits<double>::infinity();
+  std::vector<training::Metric> metrics = judge(*valid_, model.task(), labels_, guesses, criteria).metrics;
   keep_best(best_answers_, better(), {metrics.front().value, std::move(guesses)});
   // The log-loss says as much in each evaluation.
   const auto is_detail = [](const training::Metric& metric) { return metric.name == "brier" || metric.name == "ece"; };
@@ -396,7 +396,7 @@ FoldAnswers LabelledTask::answer_fold(const models::TaskModel& model) const {
 double LabelledTask::temperature(const models::TaskModel& model) const {
   const bool has_probabilities = labels_.size() > 0 && answered_by(tuning_.task.kind()) == models::Answered::whole;
   if (options_.temperature > 0) return options_.temperature;
-  // Of ranks that share a model, the first one alone writes it.
+  // The first of the ranks that share a model writes it alone.
   const bool shares_model = options_.tensor_parallel > 1;
   if (!valid_ || !tuning_.task.calibrates() || !has_probabilities || shares_model) return 1;
   const auto [probabilities, gold] = known_answers(answer(model, *valid_, valid_examples_, {}), *valid_, labels_);
@@ -418,7 +418,7 @@ double LabelledTask::temperature(const models::TaskModel& model) const {
 }
 
 std::vector<double> LabelledTask::thresholds(const models::TaskModel& model) const {
-  // Of ranks that share a model, the first one alone writes it.
+  // The first of the ranks that share a model writes it alone.
   if (!valid_ || !model.task().has_label_sets() || options_.tensor_parallel > 1) return {};
   TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}), *valid_, labels_);
   const auto micro_f1 = [&] {
@@ -484,7 +484,7 @@ std::vector<std::string> LabelledTask::baseline_notes(std::optional<double> best
                                 compared(best, baseline, usual.value, advice)));
   };
   const std::optional<Baseline> baseline = baseline_of(*valid_, config(), labels_);
-  if (baseline) note(concatenate("the baseline, ", baseline->what, ","), *baseline, "");
+  if (baseline) note(concatenate("the baseline, ", baseline->description, ","), *baseline, "");
   if (starts_from_counts_) return notes;  // a bag itself
   const auto seed = static_cast<std::uint64_t>(arguments_.common().seed);
   if (train_.graphs != nullptr && answered_by(tuning_.task.kind()) == models::Answered::parts)

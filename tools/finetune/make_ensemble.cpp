@@ -45,7 +45,7 @@ formats::Provenance provenance_of(const std::vector<std::string>& models, const 
 // Whether the ensemble is better than the best of its models.
 std::string comparison(const Judgement& judgement, const Baseline& rival) {
   const Comparison& found = *judgement.comparison;
-  return concatenate("the ensemble is ", found.is_better ? "" : "not ", "better than ", rival.what,
+  return concatenate("the ensemble is ", found.is_better ? "" : "not ", "better than ", rival.description,
                      " alone: ", found.text(judgement.metrics.front().name),
                      ", on the examples that the weights are from");
 }

@@ -203,7 +203,7 @@ class ModelChoice {
     calibrate(of);
   }
 
-  // Of the examples that are kept, whose gold class is known: what a model answers, and the gold classes.
+  // Answers and gold classes of the kept examples whose gold class is known.
   template <class Keep>
   std::pair<Probabilities, std::vector<Index>> known(const Probabilities& all, const Keep& keep) const {
     std::pair<Probabilities, std::vector<Index>> some;
@@ -309,8 +309,9 @@ class ModelChoice {
           judge(page_.data, task_, page_.labels, guesses_for(*candidates_[c]),
                 {.metric = options_.tuning.metric, .intervals = true, .seed = seed, .baseline = &simpler});
       const Comparison& comparison = *judgement.comparison;
-      page_.comparisons.push_back(concatenate(candidates_[c]->name, " is ", comparison.rank(), " than ", simpler.what,
-                                              ": ", comparison.text(judgement.metrics.front().name)));
+      page_.comparisons.push_back(concatenate(candidates_[c]->name, " is ", comparison.rank(), " than ",
+                                              simpler.description, ": ",
+                                              comparison.text(judgement.metrics.front().name)));
       if (comparison.is_better) chosen_ = c;
     }
     for (const Candidate* const of : candidates_) add_row(*of, seed);
@@ -447,7 +448,7 @@ class ModelChoice {
     if (!baseline) return "";
     const Judgement judgement = judge(page_.data, task, page_.labels, page_.guesses,
                                       {.metric = options_.tuning.metric, .intervals = true, .baseline = &*baseline});
-    return concatenate("; it is ", judgement.comparison->rank(), " than the baseline, ", baseline->what, ": ",
+    return concatenate("; it is ", judgement.comparison->rank(), " than the baseline, ", baseline->description, ": ",
                        format_fixed(judgement.comparison->baseline, 4));
   }
 

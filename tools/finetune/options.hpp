@@ -20,9 +20,9 @@ struct FinetuneOptions : RunOptions {
   std::vector<std::string> train;
   cli::KindChoice<models::CommonConfig> arch;
   TuningSpec tuning;
-  // Of a model that is one of several to choose from, which no option says: no notes about baselines, and the
-  // temperature of its probabilities, 0 for one that validation data decide. It learns from all examples, or from half
-  // of them, halved so often.
+  // Set for a candidate among several, by no option: no notes about baselines, and the temperature of its
+  // probabilities, 0 for one that validation data decide. It learns from all examples, or from half of them, halved so
+  // often.
   bool is_candidate = false;
   Index halvings = 0;
   double temperature = 0;

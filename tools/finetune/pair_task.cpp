@@ -58,10 +58,10 @@ data::TokenPair PairTask::encode(const data::LabelledText& pair, const std::stri
 
 std::unique_ptr<data::PairSource> PairTask::encode(const std::string& path) const {
   const formats::LabelledInput& input = options_.tuning.input;
-  const TaskInput how =
+  const TaskInput task_input =
       continues() ? worked_input(input) : TaskInput{input, task_, formats::Texts::pair, formats::Gold::absent};
   std::vector<data::TokenPair> pairs;
-  read_task_data(path, how, arguments_, [&](const TaskData& data, formats::BadRecords& bad) {
+  read_task_data(path, task_input, arguments_, [&](const TaskData& data, formats::BadRecords& bad) {
     if (continues()) warn_of_records(path, data);
     for (const data::LabelledText& pair : data.texts) {
       bad.attempt_again(pair.line, [&] { pairs.push_back(encode(pair, concatenate(path, ":", pair.line))); });

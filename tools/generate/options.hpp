@@ -143,7 +143,7 @@ struct GenerateOptions {
   }
 };
 
-// With the most probable text, unless sampling is asked for: what translations and answers are.
+// Takes the most probable text unless sampling is chosen, as translations and answers do.
 GenerateOptions greedy_unless_sampled(GenerateOptions options, const cli::Arguments& arguments);
 
 // Throws UsageError for options that contradict each other.

@@ -38,7 +38,7 @@ class TextTranslator {
   std::vector<TextSearch::Answer> search(const std::vector<Source>& sources);
   Index room() const;  // tokens of a target
   Index max_tokens(const Source& source) const;
-  // Of a source with sentinels that the target may list.
+  // The source's sentinels filled in, where the target may list them.
   std::optional<std::string> filled(const Source& source, const Continuation& text) const;
 
   const models::SequenceToSequence& model_;

@@ -21,7 +21,7 @@ enum class TextUnit {
   document     // the whole input
 };
 
-// Of a row: its quotes, 0 for none, and what may stand before one that opens.
+// A row's quotes, 0 for none, and what may stand before one that opens.
 struct RowMarks {
   char quote = '"';
   std::string separators = ",;";

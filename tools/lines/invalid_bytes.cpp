@@ -13,12 +13,12 @@ std::string_view InvalidBytes::valid(std::string_view text) {
     const text::Character character = text::decode(text, at);
     if (character.code != text::invalid_character) {
       text_ += text.substr(at, character.length);
-    } else if (how_ == InvalidText::error) {
+    } else if (treatment_ == InvalidText::error) {
       failed_ = true;
       return before_ = text.substr(0, at);
     } else {
       ++count_;
-      if (how_ == InvalidText::replace) text_ += "\xEF\xBF\xBD";
+      if (treatment_ == InvalidText::replace) text_ += "\xEF\xBF\xBD";
     }
     at += character.length;
   }
@@ -37,7 +37,7 @@ void InvalidBytes::check_valid(const std::string& file, text::TextPosition begin
 void InvalidBytes::report(const cli::Arguments& arguments) const {
   if (count_ == 0) return;
   arguments.say(concatenate(counted(count_, "byte was", "bytes were"), " invalid UTF-8, and ",
-                            how_ == InvalidText::replace ? "replaced by U+FFFD" : "left out"));
+                            treatment_ == InvalidText::replace ? "replaced by U+FFFD" : "left out"));
 }
 
 bool takes_any_bytes(const text::Tokenizer& tokenizer) {

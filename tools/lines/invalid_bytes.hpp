@@ -24,7 +24,7 @@ struct Names<InvalidText> {
 class InvalidBytes {
  public:
   // With `pass`, invalid bytes are left unchanged.
-  InvalidBytes(InvalidText how, bool pass) : how_(how), pass_(pass) {}
+  InvalidBytes(InvalidText treatment, bool pass) : treatment_(treatment), pass_(pass) {}
 
   bool pass() const { return pass_; }
   bool failed() const { return failed_; }
@@ -38,7 +38,7 @@ class InvalidBytes {
   void report(const cli::Arguments& arguments) const;
 
  private:
-  InvalidText how_;
+  InvalidText treatment_;
   bool pass_;
   Index count_ = 0;
   bool failed_ = false;

@@ -7,7 +7,7 @@ namespace heddle {
 bool LengthLimit::is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice,
                               const std::string& beside) {
   if (tokens <= room) return false;
-  check<DataError>(texts_.how != data::Overlong::error, where, ": the ", what_, " has ", tokens,
+  check<DataError>(texts_.treatment != data::Overlong::error, where, ": the ", noun_, " has ", tokens,
                    " tokens, more than the ", room, " that fit the context", beside, "; ", advice);
   ++texts_.count;
   return true;
@@ -15,7 +15,7 @@ bool LengthLimit::is_exceeded(Index tokens, Index room, const std::string& where
 
 void LengthLimit::report(const cli::Arguments& arguments, const std::string& more) const {
   if (texts_.count == 0) return;
-  arguments.say(concatenate(counted(texts_.count, what_ + " was", what_ + "s were"), " longer than the context, and ",
+  arguments.say(concatenate(counted(texts_.count, noun_ + " was", noun_ + "s were"), " longer than the context, and ",
                             splits() ? "split" : "truncated", more));
 }
 

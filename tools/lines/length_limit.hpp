@@ -9,16 +9,17 @@
 
 namespace heddle {
 
-// Counts the texts that are too long. `what` is how messages call one ("text", "prompt").
+// Counts the texts that are too long. `noun` is what messages call one ("text", "prompt").
 class LengthLimit {
  public:
-  explicit LengthLimit(data::Overlong how, std::string what = "text") : texts_{how}, what_(std::move(what)) {}
+  explicit LengthLimit(data::Overlong treatment, std::string noun = "text")
+      : texts_{treatment}, noun_(std::move(noun)) {}
 
   // Whether the text is too long and must be truncated or split. Throws DataError, "WHERE: …", with the advice, if that
   // is an error.
   bool is_exceeded(Index tokens, Index room, const std::string& where, const std::string& advice,
                    const std::string& beside = "");
-  bool splits() const { return texts_.how == data::Overlong::split; }
+  bool splits() const { return texts_.treatment == data::Overlong::split; }
 
   // For callers that check the length themselves.
   data::OverlongTexts& texts() { return texts_; }
@@ -28,7 +29,7 @@ class LengthLimit {
 
  private:
   data::OverlongTexts texts_;
-  std::string what_;
+  std::string noun_;
 };
 
 }  // namespace heddle

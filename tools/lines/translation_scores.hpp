@@ -39,7 +39,7 @@ class References {
   // Throws DataError where the file cannot be read.
   explicit References(const std::string& path) : input_(path) {}
 
-  // That of the next translation; nothing where the file has ended.
+  // The reference of the next translation; nothing where the file has ended.
   std::optional<std::string> next();
   // Throws DataError unless there was one for each of so many translations, which the message calls so, and no more.
   void check_end(Index translations, const char* one, const char* several);

@@ -104,7 +104,7 @@ void Pretraining::settle(RunSpec& spec) const {
   limit_evaluations(spec, training);
 }
 
-// Of windows of texts, whose tokens are known before they are read: one is evaluated in a third of the time in which
+// Limits evaluations on windows of texts, whose tokens are known in advance: one takes a third of the time in which
 // one is trained on.
 void Pretraining::limit_evaluations(const RunSpec& spec, training::TrainingOptions& training) const {
   constexpr double most = 0.05, of_training = 1.0 / 3;

@@ -43,7 +43,7 @@ class Pretraining : public Trainee {
   void add_placeholders(const RunSpec& spec);
   // Default evaluations take at most a twentieth of the time of the steps.
   void limit_evaluations(const RunSpec& spec, training::TrainingOptions& training) const;
-  // Of a shape that is expected to be worse than the usual one after the same arithmetic; or nothing.
+  // Names a shape that is expected to be worse than the usual one after the same arithmetic; or nothing.
   std::string note_of_shape(Index steps) const;
   // Sets what the data decide of the model.
   void fit(models::ModelConfig& model) const;

@@ -18,11 +18,11 @@ using symbolic::Tree;
 using symbolic::Verdict;
 
 template <class Read>
-auto naming(const char* what, const Read& read) {
+auto naming(const char* subject, const Read& read) {
   try {
     return read();
   } catch (const DataError& error) {
-    throw DataError(concatenate(what, ", ", error.what()));
+    throw DataError(concatenate(subject, ", ", error.what()));
   }
 }
 

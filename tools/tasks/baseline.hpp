@@ -10,7 +10,7 @@
 namespace heddle {
 
 struct Baseline {
-  std::string what;  // "always 'spam'"
+  std::string description;  // "always 'spam'"
   TaskGuesses guesses;
 };
 

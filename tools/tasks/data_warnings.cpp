@@ -142,9 +142,9 @@ std::optional<std::string> copies_warning(const TaskData& train, const TaskData&
   const std::vector<data::Unit> units = units_of(valid);
   const auto copies = std::ranges::count_if(units, [&](const data::Unit& unit) { return known.contains(unit.key); });
   if (copies == 0) return std::nullopt;
-  const char* const what =
+  const char* const claim =
       valid.questions.empty() ? " in the training data too; their " : " on contexts of the training data; their ";
-  return concatenate(valid.file, ": ", copies, " of ", counted(valid.size(), "example is", "examples are"), what,
+  return concatenate(valid.file, ": ", copies, " of ", counted(valid.size(), "example is", "examples are"), claim,
                      "results are too good");
 }
 

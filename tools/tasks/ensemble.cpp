@@ -174,7 +174,7 @@ std::vector<const text::Tokenizer*> Ensemble::tokenizers() const {
   return list;
 }
 
-TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskModels& how,
+TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskModels& settings,
                           data::OverlongTexts& overlong) const {
   const Member& member = members_[number];
   const formats::LoadedTask& loaded = member.loaded;
@@ -187,13 +187,13 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
                    " was trained on graphs; convert makes a graphs file of molecules or tables");
   const auto encode = [&] {
     if (!loaded.tokenizer)
-      return encode_graphs(data, {own.task, own_labels, body.config().graphs().features, how.gold});
+      return encode_graphs(data, {own.task, own_labels, body.config().graphs().features, settings.gold});
     const models::TokenConfig& config = body.config().tokens();
     const data::Framing framing(loaded.of_sources(), config.longest_text(), config.has_segments());
-    return encode_task(data, {own.task, own_labels, loaded.of_sources(), framing, how.gold}, overlong);
+    return encode_task(data, {own.task, own_labels, loaded.of_sources(), framing, settings.gold}, overlong);
   };
   const std::vector<data::TaskExample> examples = encode();
-  TaskAnswers answers = answer(*loaded.model, data, examples, how.limits, how.predict);
+  TaskAnswers answers = answer(*loaded.model, data, examples, settings.limits, settings.predict);
   for (std::vector<double>& text : answers.classes) reorder(text, member.places);
   for (std::vector<double>& text : answers.labels.of_texts) reorder(text, member.places);
   reorder(answers.labels.thresholds, member.places);
@@ -203,13 +203,13 @@ TaskAnswers Ensemble::ask(std::size_t number, const TaskData& data, const AskMod
   return answers;
 }
 
-TaskAnswers Ensemble::ask(const TaskData& data, const AskModels& how, data::OverlongTexts& overlong) const {
-  if (members_.size() == 1 && weights_.front() == 1) return ask(0, data, how, overlong);
+TaskAnswers Ensemble::ask(const TaskData& data, const AskModels& settings, data::OverlongTexts& overlong) const {
+  if (members_.size() == 1 && weights_.front() == 1) return ask(0, data, settings, overlong);
   std::vector<TaskAnswers> answers;
   Index longest = 0;
   for (std::size_t m = 0; m < members_.size(); ++m) {
-    data::OverlongTexts of_member{overlong.how};
-    answers.push_back(ask(m, data, how, of_member));
+    data::OverlongTexts of_member{overlong.treatment};
+    answers.push_back(ask(m, data, settings, of_member));
     longest = std::max(longest, of_member.count);
   }
   overlong.count += longest;

@@ -37,9 +37,10 @@ class Ensemble {
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
 
   // What one model predicts, with its classes in the order of labels(). Examples that are too long for it are counted.
-  TaskAnswers ask(std::size_t member, const TaskData& data, const AskModels& how, data::OverlongTexts& overlong) const;
+  TaskAnswers ask(std::size_t member, const TaskData& data, const AskModels& settings,
+                  data::OverlongTexts& overlong) const;
   // What all predict together. An example is too long once, for however many models.
-  TaskAnswers ask(const TaskData& data, const AskModels& how, data::OverlongTexts& overlong) const;
+  TaskAnswers ask(const TaskData& data, const AskModels& settings, data::OverlongTexts& overlong) const;
   // The pool of what each of them predicts.
   TaskAnswers pool(const std::vector<TaskAnswers>& answers) const;
 

@@ -53,7 +53,7 @@ class Predictions {
     ranked_.push_back({guess.label == 1 ? guess.probability : 1 - guess.probability, gold == 1});
   }
   void end_group() { ends_.push_back(pairs_.size()); }
-  // Of each group, which is one label.
+  // One forecast for each group, which is one label.
   void set_forecasts(std::vector<metrics::Forecast> forecasts) { forecasts_ = std::move(forecasts); }
 
   Index groups() const { return static_cast<Index>(ends_.size()); }
@@ -203,25 +203,25 @@ std::vector<Measure> joined(std::vector<Measure> first, const std::vector<Measur
 
 // The baseline's predictions are null if there is none.
 Judgement judge_classes(const Predictions& predictions, const std::optional<Predictions>& of_baseline,
-                        const data::LabelSet& labels, const Judge& how, const MoreMeasures& more = {}) {
+                        const data::LabelSet& labels, const Judge& criteria, const MoreMeasures& more = {}) {
   const metrics::ClassificationReport report = metrics::report(predictions.confusion(), labels.names());
   Judgement judgement;
   judgement.json = formats::to_json(report);
   judgement.text = scores_table(report.classes.entries) + "\n";
   if (labels.size() <= 12) judgement.text += confusion_table(report) + "\n";
-  const auto all = [&](const Predictions& of, const std::vector<Measure>& with) {
-    return more.are_first ? joined(with, class_measures(of)) : joined(class_measures(of), with);
+  const auto all = [&](const Predictions& of, const std::vector<Measure>& additions) {
+    return more.are_first ? joined(additions, class_measures(of)) : joined(class_measures(of), additions);
   };
-  add_measures(judgement, all(predictions, more.model), predictions.groups(), how,
+  add_measures(judgement, all(predictions, more.model), predictions.groups(), criteria,
                of_baseline ? all(*of_baseline, more.baseline) : std::vector<Measure>());
   return judgement;
 }
 
 Judgement judge_ranked_parts(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
-                             const std::optional<Predictions>& of_baseline, const Judge& how) {
+                             const std::optional<Predictions>& of_baseline, const Judge& criteria) {
   const ColumnRanks ranks(data, labels, guesses);
-  const ColumnRanks of_constant(data, labels, of_baseline ? how.baseline->guesses : guesses);
-  return judge_classes(tag_predictions(data, labels, guesses), of_baseline, labels, how,
+  const ColumnRanks of_constant(data, labels, of_baseline ? criteria.baseline->guesses : guesses);
+  return judge_classes(tag_predictions(data, labels, guesses), of_baseline, labels, criteria,
                        {ranks.measures(), of_constant.measures(), !data.columns.empty()});
 }
 
@@ -261,10 +261,10 @@ struct EntityPredictions {
 };
 
 Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
-                         metrics::Mark mark, const Judge& how) {
+                         metrics::Mark mark, const Judge& criteria) {
   const EntityPredictions predictions(data, labels, guesses, mark);
   std::optional<EntityPredictions> of_baseline;
-  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->guesses, mark);
+  if (criteria.baseline != nullptr) of_baseline.emplace(data, labels, criteria.baseline->guesses, mark);
   metrics::EntityMatches all;
   for (const metrics::EntityMatches& matches : predictions.by_sentence) {
     for (const auto& [type, of_type] : matches) all[type] += of_type;
@@ -274,7 +274,7 @@ Judgement judge_entities(const TaskData& data, const data::LabelSet& labels, con
   judgement.json = formats::to_json(metrics::report(predictions.tags.confusion(), labels.names()));
   judgement.json["entities"] = formats::to_json(report);
   judgement.text = scores_table(report.types.entries) + "\n";
-  add_measures(judgement, predictions.measures(), predictions.tags.groups(), how,
+  add_measures(judgement, predictions.measures(), predictions.tags.groups(), criteria,
                of_baseline ? of_baseline->measures() : std::vector<Measure>());
   return judgement;
 }
@@ -299,12 +299,13 @@ std::vector<Measure> number_measures(const std::vector<double>& gold, const std:
           measure("r2", metrics::explained_variance)};
 }
 
-Judgement judge_numbers(const TaskData& data, const TaskGuesses& guesses, const Judge& how) {
+Judgement judge_numbers(const TaskData& data, const TaskGuesses& guesses, const Judge& criteria) {
   const std::vector<double> gold = gold_numbers(data);
   Judgement judgement;
   judgement.json = formats::to_json(metrics::regression_report(gold, guesses.numbers));
-  add_measures(judgement, number_measures(gold, guesses.numbers), static_cast<Index>(gold.size()), how,
-               how.baseline != nullptr ? number_measures(gold, how.baseline->guesses.numbers) : std::vector<Measure>());
+  add_measures(judgement, number_measures(gold, guesses.numbers), static_cast<Index>(gold.size()), criteria,
+               criteria.baseline != nullptr ? number_measures(gold, criteria.baseline->guesses.numbers)
+                                            : std::vector<Measure>());
   return judgement;
 }
 
@@ -358,68 +359,69 @@ std::vector<Measure> answer_measures(const std::vector<metrics::AnswerScore>& sc
           {"exact_match", mean(&metrics::AnswerScore::exact_match), is_exact}};
 }
 
-Judgement judge_spans(const TaskData& data, const TaskGuesses& guesses, const Judge& how) {
-  const std::vector<metrics::AnswerScore> scores = scores_with(how.null_threshold, data, guesses);
+Judgement judge_spans(const TaskData& data, const TaskGuesses& guesses, const Judge& criteria) {
+  const std::vector<metrics::AnswerScore> scores = scores_with(criteria.null_threshold, data, guesses);
   std::vector<metrics::AnswerScore> of_baseline;
-  if (how.baseline != nullptr) of_baseline = scores_with(how.null_threshold, data, how.baseline->guesses);
+  if (criteria.baseline != nullptr)
+    of_baseline = scores_with(criteria.null_threshold, data, criteria.baseline->guesses);
   Judgement judgement;
   judgement.json = formats::to_json(metrics::report(scores));
-  add_measures(judgement, answer_measures(scores), static_cast<Index>(scores.size()), how,
-               how.baseline != nullptr ? answer_measures(of_baseline) : std::vector<Measure>());
-  if (std::isfinite(how.null_threshold)) add_best_threshold(judgement, data, guesses);
+  add_measures(judgement, answer_measures(scores), static_cast<Index>(scores.size()), criteria,
+               criteria.baseline != nullptr ? answer_measures(of_baseline) : std::vector<Measure>());
+  if (std::isfinite(criteria.null_threshold)) add_best_threshold(judgement, data, guesses);
   return judgement;
 }
 
 }  // namespace
 
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& of_model,
-                const TaskGuesses& guesses, const Judge& how) {
+                const TaskGuesses& guesses, const Judge& criteria) {
   const data::LabelSet labels = with_labels_in(data, task.task, of_model);
   const auto of_baseline = [&](const auto& predictions) -> std::optional<Predictions> {
-    if (how.baseline == nullptr) return std::nullopt;
-    return predictions(data, labels, how.baseline->guesses);
+    if (criteria.baseline == nullptr) return std::nullopt;
+    return predictions(data, labels, criteria.baseline->guesses);
   };
   if (answered_by(task.task) == models::Answered::parts) {
     const auto mark = metrics::mark_of_entities(of_model.names());
-    if (mark && data.graphs == nullptr) return judge_entities(data, labels, guesses, *mark, how);
+    if (mark && data.graphs == nullptr) return judge_entities(data, labels, guesses, *mark, criteria);
     if (data.graphs != nullptr && labels.size() == 2) {
-      return judge_ranked_parts(data, labels, guesses, of_baseline(tag_predictions), how);
+      return judge_ranked_parts(data, labels, guesses, of_baseline(tag_predictions), criteria);
     }
-    return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, how);
+    return judge_classes(tag_predictions(data, labels, guesses), of_baseline(tag_predictions), labels, criteria);
   }
   switch (answer_of(task.task)) {
     case models::Answer::number:
-      return judge_numbers(data, guesses, how);
+      return judge_numbers(data, guesses, criteria);
     case models::Answer::labels:
-      return judge_label_sets(data, labels, guesses, how);
+      return judge_label_sets(data, labels, guesses, criteria);
     case models::Answer::span:
-      return judge_spans(data, guesses, how);
+      return judge_spans(data, guesses, criteria);
     default:
-      return judge_classes(text_predictions(data, labels, guesses), of_baseline(text_predictions), labels, how);
+      return judge_classes(text_predictions(data, labels, guesses), of_baseline(text_predictions), labels, criteria);
   }
 }
 
 Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
-                         const TaskGuesses& guesses, double threshold, const Judge& how) {
+                         const TaskGuesses& guesses, double threshold, const Judge& criteria) {
   TaskData answered{.file = data.file, .texts = {}, .sentences = {}, .questions = {}};
   TaskGuesses given;
   Baseline baseline;  // for the same texts
-  if (how.baseline != nullptr) baseline.what = how.baseline->what;
+  if (criteria.baseline != nullptr) baseline.description = criteria.baseline->description;
   for (std::size_t i = 0; i < data.texts.size(); ++i) {
     if (guesses.classes[i].probability < threshold) continue;
     answered.texts.push_back(data.texts[i]);
     given.classes.push_back(guesses.classes[i]);
     if (!guesses.forecasts.empty()) given.forecasts.push_back(guesses.forecasts[i]);
-    if (how.baseline == nullptr) continue;
-    const TaskGuesses& others = how.baseline->guesses;
+    if (criteria.baseline == nullptr) continue;
+    const TaskGuesses& others = criteria.baseline->guesses;
     baseline.guesses.classes.push_back(others.classes[i]);
     if (!others.forecasts.empty()) baseline.guesses.forecasts.push_back(others.forecasts[i]);
   }
   const std::size_t count = answered.texts.size(), all = data.texts.size();
   const double coverage = static_cast<double>(count) / static_cast<double>(all);
-  Judge with = how;
-  if (how.baseline != nullptr) with.baseline = &baseline;
-  Judgement judgement = count > 0 ? judge(answered, task, labels, given, with) : Judgement();
+  Judge of_answered = criteria;
+  if (criteria.baseline != nullptr) of_answered.baseline = &baseline;
+  Judgement judgement = count > 0 ? judge(answered, task, labels, given, of_answered) : Judgement();
   judgement.json["coverage"] = coverage;
   judgement.json["answered"] = count;
   judgement.text += concatenate("coverage            ", metric_text(coverage), " (", count, " of ", all, " texts)\n");

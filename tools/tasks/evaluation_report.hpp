@@ -48,12 +48,12 @@ training::Better better_of(const std::string& metric);
 
 // Throws UsageError for a metric that the task does not have.
 Judgement judge(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
-                const TaskGuesses& guesses, const Judge& how);
+                const TaskGuesses& guesses, const Judge& criteria);
 
 // The same for the texts whose most probable class has at least that probability, and the coverage, their fraction of
 // all texts. If there are none, only the coverage.
 Judgement judge_answered(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,
-                         const TaskGuesses& guesses, double threshold, const Judge& how);
+                         const TaskGuesses& guesses, double threshold, const Judge& criteria);
 
 // Throws UsageError for a metric that the task does not have, before predictions are computed.
 void check_metric(const TaskData& data, const models::TaskConfig& task, const data::LabelSet& labels,

@@ -354,11 +354,11 @@ data::GraphSchema measured_features(const std::vector<TaskData>& files) {
   return schema;
 }
 
-std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeGraphs& with) {
+std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeGraphs& encoding) {
   check<DataError>(data.graphs != nullptr, data.file,
                    ": holds texts, and the model reads graphs; convert makes a graphs file of molecules or tables");
   const auto graphs = std::make_shared<const data::GraphsForModel>(
-      std::vector<std::shared_ptr<const data::GraphSource>>{data.graphs}, with.features);
+      std::vector<std::shared_ptr<const data::GraphSource>>{data.graphs}, encoding.features);
   std::vector<data::TaskExample> examples;
   const auto add = [&](Index number) -> data::TaskExample& {
     data::TaskExample& example = examples.emplace_back();
@@ -366,13 +366,13 @@ std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeG
     example.source = static_cast<Index>(examples.size()) - 1;
     return example;
   };
-  const bool has_gold = with.gold == formats::Gold::given;
+  const bool has_gold = encoding.gold == formats::Gold::given;
   for (const data::LabelledText& text : data.texts) {
     data::TaskExample& example = add(number_of(text));
-    if (has_gold && answer_of(with.task) == Answer::number)
+    if (has_gold && answer_of(encoding.task) == Answer::number)
       example.value = data::numeric_labels({&text, 1}, data.file).front();
-    if (has_gold && has_classes(with.task))
-      example.label = static_cast<TokenId>(with.labels.find(text.label).value_or(-1));
+    if (has_gold && has_classes(encoding.task))
+      example.label = static_cast<TokenId>(encoding.labels.find(text.label).value_or(-1));
   }
   for (const data::TaggedSentence& sentence : data.sentences) {
     data::TaskExample& example = add(number_of(sentence));
@@ -380,7 +380,7 @@ std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeG
     for (std::size_t word = 0; word < sentence.words.size(); ++word) {
       example.words.push_back(static_cast<Index>(word));
       example.tags.push_back(
-          sentence.tags.empty() ? -1 : static_cast<TokenId>(with.labels.find(sentence.tags[word]).value_or(-1)));
+          sentence.tags.empty() ? -1 : static_cast<TokenId>(encoding.labels.find(sentence.tags[word]).value_or(-1)));
     }
   }
   return examples;

@@ -47,6 +47,6 @@ struct EncodeGraphs {
   formats::Gold gold;
 };
 // Throws DataError for data that are no graphs, or lack a column of the features.
-std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeGraphs& with);
+std::vector<data::TaskExample> encode_graphs(const TaskData& data, const EncodeGraphs& encoding);
 
 }  // namespace heddle

@@ -174,15 +174,15 @@ std::vector<Index> rarest_labels(const TaskData& data, const data::LabelSet& lab
 }
 
 Judgement judge_label_sets(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
-                           const Judge& how) {
+                           const Judge& criteria) {
   const GivenSets sets(data, labels, guesses.labels);
   std::optional<GivenSets> of_baseline;
-  if (how.baseline != nullptr) of_baseline.emplace(data, labels, how.baseline->guesses.labels);
+  if (criteria.baseline != nullptr) of_baseline.emplace(data, labels, criteria.baseline->guesses.labels);
   const metrics::LabelSetReport report = sets.report(labels);
   Judgement judgement;
   judgement.json = formats::to_json(report);
   judgement.text = label_table(report) + "\n";
-  add_measures(judgement, sets.measures(), report.examples, how,
+  add_measures(judgement, sets.measures(), report.examples, criteria,
                of_baseline ? of_baseline->measures() : std::vector<Measure>());
   return judgement;
 }

@@ -15,7 +15,7 @@ double threshold_of(const std::vector<double>& thresholds, std::size_t label);
 // The labels with at least their thresholds, most probable first.
 std::vector<Index> given_labels(const std::vector<double>& probabilities, const std::vector<double>& thresholds);
 
-// Of one text, in order of ids. Labels without a probability have 0.
+// The labels of one text, in order of ids. Labels without a probability have 0.
 metrics::RankedLabels ranked_labels(const data::LabelledText& text, const std::vector<double>& probabilities,
                                     const data::LabelSet& labels);
 
@@ -34,6 +34,6 @@ std::vector<Index> rarest_labels(const TaskData& data, const data::LabelSet& lab
 
 // judge() for them.
 Judgement judge_label_sets(const TaskData& data, const data::LabelSet& labels, const TaskGuesses& guesses,
-                           const Judge& how);
+                           const Judge& criteria);
 
 }  // namespace heddle

@@ -60,10 +60,10 @@ metrics::Interval difference_of(const Measure& model, const Measure& baseline, I
 
 // The metric that decides, of the baseline, and the model's difference from it on the same examples.
 void add_baseline(Judgement& judgement, const Measure& model, const Measure& baseline, Index examples,
-                  const Judge& how) {
+                  const Judge& criteria) {
   const std::vector<Index> all = all_places(examples);
   const double value = baseline.of(all), difference = model.of(all) - value;
-  const metrics::Interval interval = difference_of(model, baseline, examples, how.seed);
+  const metrics::Interval interval = difference_of(model, baseline, examples, criteria.seed);
   const bool is_enough = model.is_right || examples >= least_examples;
   const bool is_lower = interval.high<0, is_higher = interval.low> 0;
   const bool is_less_better = better_of(model.name) == training::Better::lower;
@@ -74,7 +74,7 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
                               .is_better = is_enough && (is_less_better ? is_lower : is_higher),
                               .is_worse = is_enough && (is_less_better ? is_higher : is_lower)};
   judgement.comparison = comparison;
-  judgement.json["baseline"] = {{"what", how.baseline->what},
+  judgement.json["baseline"] = {{"what", criteria.baseline->description},
                                 {"metric", model.name},
                                 {"value", value},
                                 {"difference", difference},
@@ -82,7 +82,8 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
                                 {"high", interval.high},
                                 {"model_is_better", comparison.is_better},
                                 {"model_is_worse", comparison.is_worse}};
-  judgement.text += concatenate("baseline            ", metric_text(value), " (", how.baseline->what, ")\n");
+  judgement.text +=
+      concatenate("baseline            ", metric_text(value), " (", criteria.baseline->description, ")\n");
   judgement.text +=
       concatenate("the model is ", comparison.rank(), " than the baseline: ", comparison.text(model.name), "\n");
 }
@@ -107,10 +108,10 @@ std::string scores_table(const std::vector<std::pair<std::string, metrics::Score
   return table;
 }
 
-void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how,
+void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& criteria,
                   std::vector<Measure> of_baseline) {
-  if (!of_baseline.empty()) choose(of_baseline, how.metric);
-  choose(measures, how.metric);
+  if (!of_baseline.empty()) choose(of_baseline, criteria.metric);
+  choose(measures, criteria.metric);
   const std::vector<Index> all = all_places(examples);
   for (const auto& [name, of, is_right] : measures) {
     const double value = of(all);
@@ -120,9 +121,9 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
     if (!judgement.json.contains(name)) judgement.json[name] = value;
     judgement.text += name + std::string(20 - std::min<std::size_t>(19, name.size()), ' ') + metric_text(value) + "\n";
   }
-  if (!how.intervals) return;
+  if (!criteria.intervals) return;
   const Measure& first = measures.front();
-  const metrics::Interval interval = interval_of(first, examples, how.seed);
+  const metrics::Interval interval = interval_of(first, examples, criteria.seed);
   const bool is_exact = first.is_right != nullptr;
   judgement.json["interval"] = {{"metric", first.name},
                                 {"level", 0.95},
@@ -132,7 +133,7 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
   const bool is_few = !is_exact && examples < least_examples;
   judgement.text += concatenate("95 % confidence interval: ", first.name, " from ", metric_text(interval.low), " to ",
                                 metric_text(interval.high), is_few ? ", too narrow for so few examples" : "", "\n");
-  if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, how);
+  if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, criteria);
 }
 
 training::Better better_of(const std::string& metric) {

@@ -33,7 +33,7 @@ std::string scores_table(const std::vector<std::pair<std::string, metrics::Score
 // The metrics of all examples, and the confidence interval of the first. The measures of the baseline, if there are
 // any, are the same ones in the same order. Throws NumericError for values that are not finite, and UsageError for a
 // metric that is none of them.
-void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& how,
+void add_measures(Judgement& judgement, std::vector<Measure> measures, Index examples, const Judge& criteria,
                   std::vector<Measure> of_baseline = {});
 
 }  // namespace heddle

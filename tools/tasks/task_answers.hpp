@@ -12,8 +12,8 @@
 
 namespace heddle {
 
-// Of texts with any number of labels: the probability of each label, [examples][labels], and the least ones with which
-// a text is given them; no thresholds: 1/2.
+// Answers for texts with any number of labels: probabilities, [examples][labels], and for each label the
+// least with which a text is given it; no thresholds: 1/2.
 struct LabelProbabilities {
   std::vector<std::vector<double>> of_texts{};
   std::vector<double> thresholds{};

@@ -389,7 +389,7 @@ std::vector<Index> gold_labels(const TaskData& data, const data::LabelSet& label
 
 namespace {
 
-// Of each label 1 if the text has it, else 0.
+// For each label 1 if the text has it, else 0.
 std::vector<TokenId> label_flags(const data::LabelledText& text, const data::LabelSet& labels) {
   std::vector<TokenId> flags(static_cast<std::size_t>(labels.size()), 0);
   for (const std::string& name : text.labels) {
@@ -400,29 +400,30 @@ std::vector<TokenId> label_flags(const data::LabelledText& text, const data::Lab
 
 }  // namespace
 
-std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with,
+std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& encoding,
                                            data::OverlongTexts& overlong) {
-  if (answered_by(with.task) == Answered::parts) {
-    return data::tag_examples(data.sentences, data.file, with.labels, with.tokenizer, with.framing, overlong);
+  if (answered_by(encoding.task) == Answered::parts) {
+    return data::tag_examples(data.sentences, data.file, encoding.labels, encoding.tokenizer, encoding.framing,
+                              overlong);
   }
-  if (answer_of(with.task) == Answer::span) {
-    return data::span_examples(data.questions, data.file, with.tokenizer, with.framing, overlong);
+  if (answer_of(encoding.task) == Answer::span) {
+    return data::span_examples(data.questions, data.file, encoding.tokenizer, encoding.framing, overlong);
   }
-  auto examples = data::text_examples(data.texts, data.file, with.tokenizer, with.framing, overlong);
-  if (with.gold == formats::Gold::absent) return examples;
-  if (answer_of(with.task) == Answer::number) {
+  auto examples = data::text_examples(data.texts, data.file, encoding.tokenizer, encoding.framing, overlong);
+  if (encoding.gold == formats::Gold::absent) return examples;
+  if (answer_of(encoding.task) == Answer::number) {
     const std::vector<double> numbers = gold_numbers(data);
     for (data::TaskExample& example : examples) example.value = numbers[static_cast<std::size_t>(example.source)];
     return examples;
   }
-  if (has_label_sets(with.task)) {
+  if (has_label_sets(encoding.task)) {
     for (data::TaskExample& example : examples)
-      example.tags = label_flags(data.texts[static_cast<std::size_t>(example.source)], with.labels);
+      example.tags = label_flags(data.texts[static_cast<std::size_t>(example.source)], encoding.labels);
     return examples;
   }
   for (data::TaskExample& example : examples) {
     const std::string& label = data.texts[static_cast<std::size_t>(example.source)].label;
-    example.label = static_cast<TokenId>(with.labels.find(label).value_or(-1));
+    example.label = static_cast<TokenId>(encoding.labels.find(label).value_or(-1));
   }
   return examples;
 }
@@ -433,7 +434,7 @@ std::string overlong_note(const data::OverlongTexts& overlong, Task task) {
            " longer than half of the context, and truncated";
   }
   return concatenate(counted(overlong.count, "text was", "texts were"), " longer than the context, and ",
-                     overlong.how == data::Overlong::split ? "split" : "truncated");
+                     overlong.treatment == data::Overlong::split ? "split" : "truncated");
 }
 
 }  // namespace heddle

@@ -141,7 +141,8 @@ struct EncodeTask {
   formats::Gold gold;
 };
 // Examples with labels that are none of the set have -1 for theirs.
-std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& with, data::OverlongTexts& overlong);
+std::vector<data::TaskExample> encode_task(const TaskData& data, const EncodeTask& encoding,
+                                           data::OverlongTexts& overlong);
 
 // The message about examples that were too long. Precondition: there is at least one.
 std::string overlong_note(const data::OverlongTexts& overlong, models::Task task);

@@ -49,7 +49,7 @@ class PairLines {
   Index bytes() const;              // read so far
   std::string shown_names() const;  // for messages
   const std::string& first_name() const { return first_.name(); }
-  // With how many pairs were left out, if any.
+  // Records how many pairs were left out, if any.
   void add_inputs(formats::Provenance& provenance, Index left_out) const;
 
  private:

@@ -27,7 +27,8 @@ constexpr PlanUnit bandwidth_units[] = {{"Gb/s", 1e9 / 8}, {"Mb/s", 1e6 / 8}, {"
 
 // Throws UsageError for anything but a number above 0 with a unit.
 template <std::size_t count>
-double quantity_in(const std::string& key, std::string_view text, const PlanUnit (&units)[count], const char* meant) {
+double quantity_in(const std::string& key, std::string_view text, const PlanUnit (&units)[count],
+                   const char* expected) {
   for (const PlanUnit& unit : units) {
     if (!text.ends_with(unit.name)) continue;
     try {
@@ -37,7 +38,7 @@ double quantity_in(const std::string& key, std::string_view text, const PlanUnit
     }
     break;
   }
-  throw UsageError(concatenate(key, ": '", text, "' is not ", meant));
+  throw UsageError(concatenate(key, ": '", text, "' is not ", expected));
 }
 
 // In the unit that makes it a number from 1 to 1000, where there is one.

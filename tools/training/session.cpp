@@ -459,7 +459,7 @@ int TrainingSession::agreed_signal() const {
   return signal;
 }
 
-// Of the rank that has used most.
+// The memory of the rank that has used most.
 double TrainingSession::most_memory_of_ranks() const {
   double most = 0;
   for (const std::vector<double>& of_rank : group_.gather(std::vector<double>{most_memory()})) {

@@ -222,7 +222,8 @@ TEST_CASE("parameters: a source hands settings of any type on to where modules a
     int depth;
   };
   const ParameterSource plain(1);
-  Parameters without(plain), with(plain.with(Shade{3}).with(std::string("other")).with(Shade{4}));
+  Parameters without(plain),
+      with(plain.with_settings(Shade{3}).with_settings(std::string("other")).with_settings(Shade{4}));
   CHECK(Scope(without, "x").settings<Shade>() == nullptr);
   REQUIRE(Scope(with, "x").settings<Shade>() != nullptr);
   CHECK(Scope(with, "x").settings<Shade>()->depth == 4);

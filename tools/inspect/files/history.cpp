@@ -137,7 +137,7 @@ std::vector<std::string> row_of(const Run& run) {
   return row;
 }
 
-// With a column for each option that differs.
+// The table has a column for each option that differs.
 std::string history_table(const std::vector<NamedHistory>& histories) {
   const RunSettings settings = settings_of(histories);
   std::vector<std::vector<std::string>> rows{{"", "steps", "training", "validation", "lowest", "at step"}};

@@ -87,7 +87,7 @@ RunSettings run_settings(const std::vector<std::string>& run_names, const std::v
     std::vector<std::string> values;
     for (const std::string& name : result.options) values.push_back(value_of(run, name));
     const std::string described_here = described(result.options, values);
-    // Of runs that do not differ at all, something else must.
+    // Where runs do not differ at all, something else must name them.
     const bool is_repeat = !seeds.insert(described_here + "\n" + value_of(run, seed_option)).second;
     const std::string key = commands[run].empty() || is_repeat ? concatenate("run ", run) : described_here;
     const auto [found, is_new] = known.try_emplace(key, result.names.size());

@@ -34,7 +34,7 @@ constexpr Index feature_counts[] = {16, 64, 256, 1024};
 struct KernelsOptions : Answer {
   std::vector<std::string> attention;
   std::string scheme;
-  std::vector<std::string> what;
+  std::vector<std::string> tables;
   StackChoice choice;
   Index head_width = 16, heads = 1, count = 50;
   bool causal = false;
@@ -59,7 +59,7 @@ struct KernelsOptions : Answer {
                 .not_empty()
                 .takes("NAME,...")
                 .essential(),
-            self.what);
+            self.tables);
     visitor(Field("length",
                   "length of the query; auto means head-width^(1/4), with which its dot product with itself "
                   "has the score 1")
@@ -235,9 +235,9 @@ class KernelShapes : public Shapes {
   }
 
   bool asked_for(const std::string& name) const {
-    return std::ranges::find(options_.what, name) != options_.what.end();
+    return std::ranges::find(options_.tables, name) != options_.tables.end();
   }
-  bool wanted(const std::string& name) const { return options_.what.empty() || asked_for(name); }
+  bool wanted(const std::string& name) const { return options_.tables.empty() || asked_for(name); }
 
   // A row of the table for each chosen head of each variant, or one where all heads are equal.
   template <class Weights>
@@ -384,7 +384,7 @@ class KernelShapes : public Shapes {
         .title = table.title, .grid = table.values, .rows = table.rows, .columns = table.columns, .square = true}));
   }
 
-  // With a column for each curve, named by its number.
+  // The table has a column for each curve, named by its number.
   static std::string numbered_text(const ShapeTable& table) {
     ShapeTable numbered = turned(table);
     numbered.columns = {};

@@ -47,7 +47,7 @@ struct AloneOptions {
 
 struct PositionsOptions : Answer {
   std::string scheme;
-  std::vector<std::string> what;
+  std::vector<std::string> tables;
   StackChoice choice;
   Index count = 0;
   analysis::SimilarityMeasure measure = analysis::SimilarityMeasure::cosine;
@@ -65,7 +65,7 @@ struct PositionsOptions : Answer {
                 .not_empty()
                 .takes("NAME,...")
                 .essential(),
-            self.what);
+            self.tables);
     visitor(Field("count", "number of positions; auto means 50, or those of a model with fewer")
                 .range(2, 4096)
                 .word(0, "auto")
@@ -191,15 +191,15 @@ class PositionShapes : public Shapes {
 
   // Throws UsageError for what the scheme does not have.
   void choose(const std::string& scheme) {
-    if (options_.what.empty()) return;
+    if (options_.tables.empty()) return;
     std::vector<std::string> names;
     for (const ShapeTable& table : tables_) names.push_back(table.name);
-    for (const std::string& wanted : options_.what) {
+    for (const std::string& wanted : options_.tables) {
       check<UsageError>(std::ranges::find(names, wanted) != names.end(), "--what ", wanted, ": ", scheme,
                         " has no such picture; it has ", join(names));
     }
     std::erase_if(tables_, [&](const ShapeTable& table) {
-      return std::ranges::find(options_.what, table.name) == options_.what.end();
+      return std::ranges::find(options_.tables, table.name) == options_.tables.end();
     });
   }
 

@@ -36,8 +36,8 @@ std::string label(const PanelAxis& axis, Index i) {
 // "25 of 50 rows, 80 of 128 columns", a line; none where it is all
 std::string chosen_text(const ShapeTable& table, std::size_t rows, std::size_t columns) {
   std::vector<std::string> parts;
-  const auto say = [&](std::size_t chosen, Index all, const char* what) {
-    if (static_cast<Index>(chosen) < all) parts.push_back(fmt::format("{} of {} {}", chosen, all, what));
+  const auto say = [&](std::size_t chosen, Index all, const char* noun) {
+    if (static_cast<Index>(chosen) < all) parts.push_back(fmt::format("{} of {} {}", chosen, all, noun));
   };
   say(rows, table.values.rows, "rows");
   say(columns, table.values.columns, "columns");

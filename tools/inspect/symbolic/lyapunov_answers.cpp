@@ -135,7 +135,7 @@ void draw_portrait_of(const LyapunovAnswer& answer, const LyapunovOptions& optio
                 answer.system + ";  V = " + answer.function + ":  " + verdict_text(answer.judgement.verdict));
 }
 
-// Of a system, or of each line of a file.
+// Prints the tokens of a system, or of each line of a file.
 int print_tokens(const std::string& operand, bool has_lines) {
   if (!has_lines) {
     std::cout << system_tokens(operand) << '\n';

@@ -13,7 +13,7 @@ namespace {
 
 using formats::Json;
 
-// With the fewest digits that read back as the same number.
+// The fewest digits that read back as the same number.
 std::string digits_of(Real value) {
   if (std::isnan(value)) return "nan";
   char digits[32];

@@ -75,9 +75,9 @@ TokenIds as_row(const std::vector<TokenId>& ids) {
   return {Shape{1, static_cast<Index>(ids.size())}, ids};
 }
 
-void check_length(Index count, std::optional<Index> most, const std::string& what) {
-  check<DataError>(count > 0, what, ": has no token");
-  check<DataError>(!most || count <= *most, what, ": ", count, " tokens are more than the model's context of ",
+void check_length(Index count, std::optional<Index> most, const std::string& place) {
+  check<DataError>(count > 0, place, ": has no token");
+  check<DataError>(!most || count <= *most, place, ": ", count, " tokens are more than the model's context of ",
                    most.value_or(0), "; give a shorter text");
 }
 

@@ -35,7 +35,7 @@ class EncodedText {
   // Throws DataError as encode_valid().
   EncodedText(const text::Tokenizer& tokenizer, const InputText& input,
               text::SpecialText special = text::SpecialText::token);
-  // With a model's ids, which may be fewer than the text's, or others.
+  // Takes a model's ids, which may be fewer than the text's, or others.
   EncodedText(const text::Tokenizer& tokenizer, std::string text, std::vector<TokenId> ids);
 
   const std::string& text() const { return text_; }

@@ -114,9 +114,9 @@ void check_fits(Index tokens, Index most) {
 }
 
 // Throws UsageError for a place after the last of so many.
-void check_place(Index place, std::size_t count, const char* what) {
+void check_place(Index place, std::size_t count, const char* noun) {
   check<UsageError>(place <= static_cast<Index>(count), "--place ", place, ": the text has ",
-                    counted(static_cast<Index>(count), what, concatenate(what, "s")));
+                    counted(static_cast<Index>(count), noun, concatenate(noun, "s")));
 }
 
 // Fine-tuned models.

@@ -88,7 +88,7 @@ std::vector<data::TokenSpan> wanted_of(const TextToEmbed& text, TextPooling pool
   }
 }
 
-// With the fewest digits that read back as the same numbers.
+// The fewest digits that read back as the same numbers.
 std::string row_text(const Real* row, Index width, std::string_view separator) {
   std::string line;
   char digits[32];

@@ -105,7 +105,7 @@ class NeighbourSearch {
   analysis::NearestVectors pieces_;
 };
 
-// With several words, each line begins with the word.
+// Each line begins with the word if there are several.
 void print(const std::vector<WordNeighbours>& all, const text::Tokenizer& tokenizer) {
   for (const WordNeighbours& each : all) {
     for (const auto& [id, similarity] : each.nearest) {
