@@ -45,6 +45,10 @@ fi
 inspect attention translator.h5 'a b c d' 'd c b a' -o translator.html
 node "$here/made_pages.mjs" decoder.html .
 node "$here/attention_test.mjs" "$@" decoder.html translator.html strange.html damaged.html broken.html long.html two.html
+pretrain -q --train text.txt -t bpe.h5 --layers 3 --heads 4 --width 64 --sequence-length 128 --steps 20 -o early.h5
+inspect attention early.h5,decoder.h5 'A query attends to a key.' -o models.html
+inspect attention decoder.h5 'A query attends to a key.' --beside '</script> The key, then.' -o texts.html
+node "$here/beside_test.mjs" "$@" models.html texts.html
 
 inspect tokens bpe.h5 "$sentence" -o tokens.html
 inspect surprise decoder.h5 "$sentence" -o surprise.html

@@ -1,8 +1,10 @@
 // inspect attention: the attention weights of every layer and head in a text, a pair of texts or a graph.
+#include <deque>
 #include <iostream>
 
 #include "formats/heddle/task_file.hpp"
 #include "libcore/base/strings.hpp"
+#include "tools/cli/model_files.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/drawing/pages/page.hpp"
 #include "tools/inspect/answer.hpp"
@@ -30,6 +32,7 @@ struct AttentionOptions : Answer {
   std::vector<std::string> hide{"self", "begin", "separator", "punctuation"};
   PageVectors vectors = PageVectors::automatic;
   std::string base;
+  std::string beside;
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -70,6 +73,11 @@ struct AttentionOptions : Answer {
             .takes("WHICH")
             .essential(),
         self.vectors);
+    visitor(Field("beside", "a second text, or a file with one, shown side by side with the first on a page")
+                .not_empty()
+                .takes("TEXT")
+                .essential(),
+            self.beside);
     visitor(base_field(), self.base);
     Answer::visit(self, visitor, "an interactive page .html, a picture .svg, .png or .pdf, a table .tsv, or .h5");
   }
@@ -160,7 +168,7 @@ void check_usage(const cli::Arguments& arguments, const AttentionOptions& option
   check<UsageError>(options.head == AttentionGroup::all_heads || !(is_page || is_file), path,
                     ": such a file has every head; leave out --head");
   check<UsageError>(is_page || !arguments.given("vectors"), "--vectors is for pages, -o FILE.html");
-  cli::protect_inputs({options.base}, {path}, arguments);
+  cli::protect_inputs({options.base, options.beside}, {path}, arguments);
 }
 
 void check_usage_of_texts(const cli::Arguments& arguments, const AttentionOptions& options) {
@@ -171,6 +179,9 @@ void check_usage_of_texts(const cli::Arguments& arguments, const AttentionOption
   (void)hidden_pairs(options);
   check<UsageError>(!arguments.given("graph") && options.of != "answer",
                     "--graph and --of answer are for graphs files");
+  check<UsageError>(options.beside.empty() || is_page_name(options.output), "--beside is for pages, -o FILE.html");
+  check<UsageError>(options.beside.empty() || arguments.operands("SECOND").empty(),
+                    "--beside stands beside one text; leave out SECOND");
 }
 
 bool is_of_graph(const cli::Arguments& arguments) {
@@ -181,6 +192,7 @@ bool is_of_graph(const cli::Arguments& arguments) {
 int attention_of_graph(const cli::Arguments& arguments, const AttentionOptions& options) {
   check<UsageError>(arguments.operands("SECOND").empty(), "SECOND is for texts; leave it out with a graphs file");
   check<UsageError>(!arguments.given("vectors"), "--vectors is for pages of texts");
+  check<UsageError>(options.beside.empty(), "--beside is for pages of texts");
   check<UsageError>(!arguments.given("of") || options.of == "all" || options.of == "answer", "--of ", options.of,
                     ": of graphs there are all and answer");
   check<UsageError>(!arguments.given("hide"), "--hide is for links between tokens of texts");
@@ -200,13 +212,53 @@ int attention_of_graph(const cli::Arguments& arguments, const AttentionOptions& 
                     arguments);
 }
 
+int status_of(const std::string& problem, const cli::Arguments& arguments) {
+  if (problem.empty()) return 0;
+  arguments.warn(problem);
+  return NumericError(problem).exit_status();
+}
+
+// Two models with one text, or two texts of one model, side by side on a page.
+int attention_beside(const std::vector<std::string>& models, const std::vector<InputText>& texts,
+                     const cli::Arguments& arguments, const AttentionOptions& options) {
+  const bool are_models = models.size() > 1;
+  check<UsageError>(models.size() <= 2, "a page shows two models side by side, and these are ", models.size());
+  check<UsageError>(!are_models || is_page_name(options.output), "two models are for pages, -o FILE.html");
+  check<UsageError>(!are_models || options.beside.empty(),
+                    "a page shows two models or two texts side by side, not both; leave out --beside");
+  check<UsageError>(!are_models || options.base.empty(),
+                    "--base is for one adapter; of two models each must be beside its base");
+  const AttentionWanted wanted{.user = "inspect attention", .layers = options.layer, .group = options.of};
+  const std::optional<InputText> second = texts.size() < 2 ? std::nullopt : std::optional(texts.back());
+  std::vector<AttentionSide> sides;
+  std::deque<formats::LoadedModel> loaded;  // which reports refer to
+  for (const std::string& model : models) {
+    loaded.push_back(formats::load_body(model, options.base));
+    sides.push_back({model, read_attention(loaded.back(), model, texts.front(), second, wanted)});
+    if (are_models) continue;
+    const InputText beside = read_option_text(options.beside, "--beside", arguments);
+    sides.front().name = "first text";
+    sides.push_back({"second text", read_attention(loaded.back(), model, beside, {}, wanted)});
+  }
+  check_beside(sides[0], sides[1], are_models);
+  write_attention_page(options.output, sides, join(models, " and "), options.vectors);
+  for (const AttentionSide& side : sides) {
+    const int status = status_of(not_finite(side.report, are_models ? side.name : models.front()), arguments);
+    if (status != 0) return status;
+  }
+  return 0;
+}
+
 // Weights that are not finite are shown, and the status says so.
 int attention(const cli::Arguments& arguments, const AttentionOptions& options) {
   check_usage(arguments, options);
   if (is_of_graph(arguments)) return attention_of_graph(arguments, options);
   check_usage_of_texts(arguments, options);
-  const std::string &path = options.output, model = arguments.operand("MODEL");
+  const std::string& path = options.output;
+  const std::vector<std::string> models = cli::model_files(arguments.operand("MODEL"));
   const std::vector<InputText> texts = read_each_text(arguments, {"TEXT", "SECOND"});
+  if (models.size() > 1 || !options.beside.empty()) return attention_beside(models, texts, arguments, options);
+  const std::string& model = models.front();
   const formats::LoadedModel loaded = formats::load_body(model, options.base);
   const bool for_people = path.empty() && !options.json;
   AttentionWanted wanted{.user = "inspect attention",
@@ -229,16 +281,13 @@ int attention(const cli::Arguments& arguments, const AttentionOptions& options) 
   } else if (path.ends_with(".tsv")) {
     write_attention_table(path, report);
   } else if (is_page_name(path)) {
-    write_attention_page(path, report, model, options.vectors);
+    write_attention_page(path, {{"", report}}, model, options.vectors);
   } else if (grid.is_empty()) {
     draw_head(report, path);
   } else {
     grid.save();
   }
-  const std::string problem = not_finite(report, model);
-  if (problem.empty()) return 0;
-  arguments.warn(problem);
-  return NumericError(problem).exit_status();
+  return status_of(not_finite(report, model), arguments);
 }
 
 }  // namespace
@@ -247,8 +296,11 @@ cli::Verb verbs::attention() {
   return cli::make_verb<AttentionOptions>(
       {.summary = "Shows the attention weights of every layer and head in a text, a pair of texts or a graph.",
        .synopsis = {"MODEL [TEXT|FILE [SECOND]] [--layer N,...] [--head N] [--of WHICH] [-o FILE] [--json]",
+                    "MODEL TEXT|FILE --beside TEXT|FILE -o FILE.html", "MODEL,MODEL TEXT|FILE [SECOND] -o FILE.html",
                     "MODEL GRAPHS [--graph N|ID] [--layer N,...] [--head N] [--of answer] [-o FILE] [--json]"},
-       .operands = {{"MODEL", "a model with attention; or an adapter", 1, 1},
+       .operands = {{"MODEL",
+                     "a model with attention; or an adapter; or two such, a.h5,b.h5, shown side by side on a page", 1,
+                     1},
                     {"TEXT",
                      "a text, or a file with one, or - for standard input, as without it; of a sequence-to-sequence "
                      "model, the source; of a model of graphs, a graphs file",

@@ -168,7 +168,7 @@ Json json_of(const TokenText& text) {
   return {{"name", text.name}, {"tokens", std::move(tokens)}};
 }
 
-Json json_of(const AttentionGroup& group, bool with_vectors) {
+Json json_of(const AttentionGroup& group, bool has_vectors) {
   std::vector<Json> layers(group.layers.size());
   parallel_for(std::ssize(layers), [&](Index layer) {
     const auto i = static_cast<std::size_t>(layer);
@@ -180,33 +180,60 @@ Json json_of(const AttentionGroup& group, bool with_vectors) {
                  {"weights", packed(weight_bytes(map.pairs.weights))},
                  {"not_finite", all_finite ? Json() : Json(packed(not_finite_pairs(map.pairs.weights)))},
                  {"values", value_lengths_of(map.pairs)},
-                 {"vectors", with_vectors ? vectors_of(map.pairs, group.causal) : Json()}};
+                 {"vectors", has_vectors ? vectors_of(map.pairs, group.causal) : Json()}};
   });
   return {{"name", group.title()},  {"query", group.query},        {"key", group.key},
           {"causal", group.causal}, {"layers", std::move(layers)}, {"rollout", rollout_of(group)}};
 }
 
+void add_side(Json& data, const AttentionReport& report, bool has_vectors) {
+  data["texts"] = Json::array();
+  for (const TokenText& text : report.texts) data["texts"].push_back(json_of(text));
+  data["attention"] = Json::array();
+  for (const AttentionGroup& group : report.groups) data["attention"].push_back(json_of(group, has_vectors));
+}
+
+bool have_one_shape(const AttentionReport& first, const AttentionReport& second) {
+  return std::ranges::equal(first.groups, second.groups, [](const AttentionGroup& a, const AttentionGroup& b) {
+    return a.name == b.name && a.numbers == b.numbers && a.heads == b.heads && a.query == b.query && a.key == b.key;
+  });
+}
+
 }  // namespace
 
-void write_attention_page(const std::string& path, const AttentionReport& report, const std::string& model,
+void check_beside(const AttentionSide& first, const AttentionSide& second, bool are_models) {
+  const std::string both = first.name + " and " + second.name;
+  check<UsageError>(!are_models || first.report.texts.front().pieces == second.report.texts.front().pieces, both,
+                    ": their tokenizers cut the text differently, so nothing corresponds side by side");
+  check<UsageError>(have_one_shape(first.report, second.report), both,
+                    ": differ in kinds of attention, layers or heads; side by side they must be the same");
+}
+
+void write_attention_page(const std::string& path, const std::vector<AttentionSide>& sides, const std::string& model,
                           PageVectors vectors) {
-  check<UsageError>(weight_count(report) <= most_weights, "a page holds at most ", std::llround(most_weights * 1e-6),
-                    " million weights, and these are ", std::llround(weight_count(report) * 1e-6),
+  double weights = 0, bytes = 0;
+  for (const AttentionSide& side : sides) {
+    weights += weight_count(side.report);
+    bytes += vector_bytes(side.report);
+  }
+  check<UsageError>(weights <= most_weights, "a page holds at most ", std::llround(most_weights * 1e-6),
+                    " million weights, and these are ", std::llround(weights * 1e-6),
                     "; choose fewer layers with --layer, shorten the text, or write a .h5 file");
-  const double bytes = vector_bytes(report);
-  const bool with_vectors =
+  const bool has_vectors =
       vectors == PageVectors::all || (vectors == PageVectors::automatic && bytes <= automatic_vectors);
   Json notes = Json::array();
   if (bytes == 0) {
     notes.push_back("This attention does not compare queries and keys by their products, so the page has none.");
-  } else if (!with_vectors) {
+  } else if (!has_vectors) {
     notes.push_back("The vectors of queries and keys are not in this page; --vectors all puts them in.");
   }
   Json data{{"generator", "heddle " + cli::version()}, {"model", printable(model)}, {"notes", std::move(notes)}};
-  data["texts"] = Json::array();
-  for (const TokenText& text : report.texts) data["texts"].push_back(json_of(text));
-  data["attention"] = Json::array();
-  for (const AttentionGroup& group : report.groups) data["attention"].push_back(json_of(group, with_vectors));
+  add_side(data, sides.front().report, has_vectors);
+  if (sides.size() > 1) {
+    data["side"] = printable(sides[0].name);
+    data["beside"] = {{"side", printable(sides[1].name)}};
+    add_side(data["beside"], sides[1].report, has_vectors);
+  }
   write_page(path, "Attention of " + printable(model), attention_parts(), data);
 }
 

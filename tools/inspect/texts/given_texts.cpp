@@ -83,6 +83,13 @@ std::vector<InputText> read_each_text(const cli::Arguments& arguments, const std
   return texts;
 }
 
+InputText read_option_text(const std::string& word, const std::string& option, const cli::Arguments& arguments) {
+  check<UsageError>(word != "-", option, " takes a text or a file; give standard input in place of the operand");
+  InputText text = texts_of(word, TextOf::file, arguments, "standard input").front();
+  if (text.line == 0) text.file = option;
+  return text;
+}
+
 std::vector<std::vector<InputText>> read_each(const cli::Arguments& arguments, const std::vector<std::string>& operands,
                                               TextOf documents) {
   std::vector<std::vector<InputText>> texts;

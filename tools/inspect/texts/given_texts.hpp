@@ -39,6 +39,9 @@ std::vector<InputText> read_texts(const cli::Arguments& arguments, std::string_v
 // One text for each operand of a model that reads one or two, by the same rules: the first may be left out for standard
 // input, the second for none. A word that is a text itself has the name of its operand, for messages.
 std::vector<InputText> read_each_text(const cli::Arguments& arguments, const std::vector<std::string>& operands);
+// The text that an option gives by the same rules; a word that is a text itself has the option's name. Standard input
+// is left to operands: throws UsageError for -.
+InputText read_option_text(const std::string& word, const std::string& option, const cli::Arguments& arguments);
 // The same with all texts that the words and files are.
 std::vector<std::vector<InputText>> read_each(const cli::Arguments& arguments, const std::vector<std::string>& operands,
                                               TextOf documents);

@@ -4,13 +4,13 @@
 // text, or from one text to another) in all layers; weights are bytes, 255 for 1.
 
 const content = data();
-content.texts.forEach((text) =>
+const sides = content.beside ? [content, content.beside] : [content];
+for (const text of sides.flatMap(({ texts }) => texts))
   text.tokens.forEach((token, i) => {
     token.position = i;
     if (token.label !== '' && !/[^\s\p{Cf}\p{Cc}]/u.test(token.label)) token.label = codePoints(token.label);
     else if (/^\p{M}/u.test(token.label)) token.label = `◌${token.label}`; // a mark is drawn over a letter
-  }),
-);
+  });
 
 // What a token is, beside a word: the one that begins the text, one that separates or ends texts, or punctuation.
 const kindNames = ['', 'begin', 'separator'];
@@ -57,12 +57,15 @@ function whole(bytes, size) {
 const notFinite = -128;
 
 class Group {
-  constructor(raw) {
+  // SIDE: a model or a text, with the texts that its groups are about.
+  constructor(raw, side) {
     this.name = raw.name;
+    this.side = side.side ?? null; // its name, of two that are shown side by side
+    this.beside = null; // the group of the other side, of the first one
     this.causal = raw.causal;
     this.layers = raw.layers;
-    this.query = content.texts[raw.query];
-    this.key = content.texts[raw.key];
+    this.query = side.texts[raw.query];
+    this.key = side.texts[raw.key];
     this.within = raw.query === raw.key;
     this.queries = this.query.tokens.length;
     this.keys = this.key.tokens.length;

@@ -28,7 +28,7 @@ function linesView(group) {
   const frame = el('div', { class: 'with-side' }, [
     el('div', {}, [
       tiles.frame,
-      el('div', { class: 'row' }, [
+      el('div', { class: 'row once' }, [
         el('label', { class: 'field least' }, [el('span', { class: 'name' }, ['Lines from']), least, leastText]),
         everything,
       ]),
@@ -160,7 +160,7 @@ function linesView(group) {
   // {query, key} whose lines are shown; both null for all.
   function filter() {
     if (lit) return { query: null, key: null, [lit.side]: lit.position };
-    return { query: state.query, key: state.key };
+    return chosenOf(group);
   }
 
   function speak({ side, position }) {

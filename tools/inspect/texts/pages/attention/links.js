@@ -6,7 +6,8 @@ function linksPanel(group, name = 'Strongest links') {
   const body = el('tbody');
   const headColumn = el('th', { scope: 'col', class: 'numbers' }, ['Head']);
   const hides = hideControl(group);
-  const frame = el('aside', { class: 'side', 'aria-label': name }, [
+  const label = group.side === null ? name : `${name}: ${group.side}`;
+  const frame = el('aside', { class: 'side', 'aria-label': label }, [
     heading,
     about,
     hides.frame,
@@ -79,7 +80,9 @@ function linksPanel(group, name = 'Strongest links') {
 
 // Switches for pairs that say little, of those that the texts have.
 function hideControl(group) {
-  const kinds = new Set([...group.query.tokens, ...group.key.tokens].map(kindOf));
+  const shown = panesOf(group);
+  const kinds = new Set(shown.flatMap(({ query, key }) => [...query.tokens, ...key.tokens]).map(kindOf));
+  const isSplit = shown.some(({ split }) => split !== null);
   const inputs = Object.keys(hideNames)
     .filter((name) => (name === 'self' ? group.within : kinds.has(name)))
     .map((name) =>
@@ -98,9 +101,9 @@ function hideControl(group) {
   const frame = el('fieldset', { class: 'hides' }, [
     el('legend', { class: 'name' }, ['Leave out']),
     ...inputs.map((input) => el('label', {}, [input, ' ', hideNames[input.value]])),
-    group.split === null ? null : field('Links', way),
+    isSplit ? field('Links', way) : null,
   ]);
-  frame.hidden = inputs.length === 0 && group.split === null;
+  frame.hidden = inputs.length === 0 && !isSplit;
   return {
     frame,
     show: () => {

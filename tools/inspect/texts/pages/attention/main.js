@@ -3,7 +3,7 @@
 const makers = { heads: linesView, grid: gridView, matrix: matrixView, neurons: neuronsView, rollout: rolloutView };
 const search = { found: [], at: -1 };
 const holder = el('section', { class: 'view', 'aria-label': 'Picture' });
-let mounted = null; // the view that is in the page
+let mounted = null; // the view that is in the page, of each side
 let turn = 0;
 
 const controls = toolbar();
@@ -42,15 +42,32 @@ async function render() {
   const group = currentGroup();
   const isAlone = state.view === 'rollout' || state.view === 'grid';
   const by = state.view === 'neurons' ? 'weights' : state.by; // it shows how weights are computed
-  const weights = isAlone ? null : await group.weights(state.layer, by);
+  const shown = panesOf(group);
+  const weights = await Promise.all(shown.map((each) => (isAlone ? null : each.weights(state.layer, by))));
   if (mine !== turn) return;
   if (mounted?.name !== state.view || mounted.group !== group) {
-    mounted?.view.end();
-    mounted = { name: state.view, group, view: makers[state.view](group) };
-    holder.replaceChildren(mounted.view.frame);
+    for (const view of mounted?.views ?? []) view.end();
+    mounted = { name: state.view, group, views: shown.map((each) => makers[state.view](each)) };
+    holder.replaceChildren(framed(shown, mounted.views));
   }
-  await mounted.view.show(weights);
+  await Promise.all(mounted.views.map((view, i) => view.show(weights[i])));
   if (mine === turn) main.setAttribute('aria-busy', 'false');
+}
+
+// One view fills the page; two stand side by side, or below each other on a narrow screen.
+function framed(shown, views) {
+  if (views.length === 1) return views[0].frame;
+  for (const part of views[1].frame.querySelectorAll('[id]')) part.removeAttribute('id');
+  return el(
+    'div',
+    { class: 'panes' },
+    views.map((view, i) =>
+      el('section', { class: 'pane', 'aria-label': shown[i].side }, [
+        el('h2', { class: 'pane-name' }, [bdi(shown[i].side)]),
+        view.frame,
+      ]),
+    ),
+  );
 }
 
 function failed(error) {
@@ -88,8 +105,8 @@ function switchTheme() {
 // Search: all hits are marked; the one that the search is at becomes the query, or the key where the text has only
 // keys.
 function findAll(wanted) {
-  const { query, key } = currentGroup();
-  search.found = [...new Set([query, key])].flatMap((text) =>
+  const all = panesOf(currentGroup()).flatMap(({ query, key }) => [query, key]);
+  search.found = [...new Set(all)].flatMap((text) =>
     hits(text, wanted).map(([first, last]) => ({ text, first, last })),
   );
   search.at = -1;
@@ -99,10 +116,11 @@ function stepHit(step) {
   if (!count) return;
   search.at = search.at < 0 ? (step > 0 ? 0 : count - 1) : (search.at + step + count) % count;
   const { text, first } = search.found[search.at];
-  const side = text === currentGroup().query ? 'query' : 'key';
+  const at = panesOf(currentGroup()).findIndex(({ query, key }) => text === query || text === key);
+  const side = text === panesOf(currentGroup())[at].query ? 'query' : 'key';
   update({ view: state.view === 'grid' ? 'heads' : state.view, query: null, key: null, [side]: first });
   announce(`Hit ${search.at + 1} of ${count}: ${tokenText(text.tokens[first])}`);
-  requestAnimationFrame(() => mounted?.view.reveal(side, first));
+  requestAnimationFrame(() => mounted?.views[at].reveal(side, first));
 }
 
 function toolbar() {
@@ -161,7 +179,10 @@ function toolbar() {
     kinds.value = state.group;
     view.value = state.view;
     by.value = state.by;
-    by.hidden = !currentGroup().hasValues || state.view === 'neurons' || state.view === 'rollout';
+    by.hidden =
+      !panesOf(currentGroup()).some(({ hasValues }) => hasValues) ||
+      state.view === 'neurons' ||
+      state.view === 'rollout';
     range.max = layers.length - 1;
     range.value = state.layer;
     range.disabled = layers.length < 2;
@@ -185,7 +206,8 @@ function toolbar() {
 function embedded() {
   const packedBytes = (layer) => layer.weights.length + (layer.not_finite?.length ?? 0);
   const sum = (values) => values.reduce((total, value) => total + value, 0);
-  const sentences = groups.map((group) => {
+  const all = groups.flatMap(panesOf);
+  const sentences = all.map((group) => {
     const { layers, queries, keys, mostHeads } = group;
     const size = [
       counted(layers.length, 'layer', 'layers'),
@@ -195,16 +217,15 @@ function embedded() {
     ];
     const rollout = group.packedRollout ? `, and their rollout (${byteSize(group.packedRollout.length)})` : '';
     const bytes = byteSize(sum(layers.map(packedBytes)));
-    const name = group.name[0].toUpperCase() + group.name.slice(1);
+    const kind = group.name[0].toUpperCase() + group.name.slice(1);
+    const name = group.side === null ? kind : `${kind}, ${isolated(group.side)}`;
     return `${name}: the weights of ${size.join(' × ')}, rounded to multiples of 1/255 (${bytes})${rollout}.`;
   });
   const vectors = sum(
-    groups.flatMap((group) =>
-      group.layers.map(({ vectors: each }) => (each ? each.query.length + each.key.length : 0)),
-    ),
+    all.flatMap((group) => group.layers.map(({ vectors: each }) => (each ? each.query.length + each.key.length : 0))),
   );
   if (vectors) sentences.push(`Vectors of queries and keys, rounded to 8 bits (${byteSize(vectors)}).`);
-  const values = sum(groups.flatMap((group) => group.layers.map((layer) => layer.values?.length ?? 0)));
+  const values = sum(all.flatMap((group) => group.layers.map((layer) => layer.values?.length ?? 0)));
   if (values) {
     sentences.push(
       'The length of what each key would add to the result of its head, rounded to 1/255 of the largest of a layer ' +
@@ -221,8 +242,11 @@ async function open() {
 }
 
 function start() {
-  const names = content.texts.map(
-    (text) => `${isolated(text.name)} of ${counted(text.tokens.length, 'token', 'tokens')}`,
+  const names = sides.flatMap(({ side, texts }) =>
+    texts.map((text) => {
+      const name = isolated(side ? `${side}: ${text.name}` : text.name);
+      return `${name} of ${counted(text.tokens.length, 'token', 'tokens')}`;
+    }),
   );
   main.replaceChildren(
     pageHeader('Attention', [bdi(content.model), ' · ', names.join(', ')]),
@@ -237,7 +261,9 @@ function start() {
     state = stateFrom(readHash());
     render().catch(failed);
   });
-  onTheme(() => mounted?.view.recolour());
+  onTheme(() => {
+    for (const view of mounted?.views ?? []) view.recolour();
+  });
 }
 
 if (groups.length) start();

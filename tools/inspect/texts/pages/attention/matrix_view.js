@@ -30,7 +30,8 @@ function matrixView(group) {
     weights = layerWeights;
     tiles.show();
     shading.show();
-    const { head, query, key } = state;
+    const { head } = state;
+    const { query, key } = chosenOf(group);
     readout.replaceChildren(...pairReadout(group, query, key, () => cellText(group, weights, head, query, key)));
     matrix.show({
       byte: (i, j) => (group.allows(i, j) ? weights.at(head, i, j) : -1),

@@ -68,8 +68,9 @@ function neuronsView(group) {
 
   // The pair that is shown: where none was chosen, the last query and its strongest key.
   function pairOf(weights) {
-    const query = state.query ?? group.queries - 1;
-    const allowed = state.key !== null && group.allows(query, state.key) ? state.key : null;
+    const chosen = chosenOf(group);
+    const query = chosen.query ?? group.queries - 1;
+    const allowed = chosen.key !== null && group.allows(query, chosen.key) ? chosen.key : null;
     return { query, key: allowed ?? weights.strongest([state.head], 1, { query })[0]?.key ?? 0 };
   }
 

@@ -25,11 +25,11 @@ function rolloutView(group) {
     rows: group.layers.map((layer) => ({ label: `layer ${layer.number}` })),
     columns: group.key.tokens,
     says: (layer, key) => [
-      weightText(overLayers[layer].at(0, state.query ?? 0, key)),
+      weightText(overLayers[layer].at(0, chosenOf(group).query ?? 0, key)),
       `layers 1 to ${group.layers[layer].number}`,
       ['key ', String(key + 1), ' ', tokenNode(group.key.tokens[key])],
     ],
-    pick: (layer, key) => update({ layer, key, query: state.query ?? 0 }),
+    pick: (layer, key) => update({ layer, key, query: chosenOf(group).query ?? 0 }),
   });
   const historyName = el('h2');
   const frame = el('div', { class: 'with-side' }, [
@@ -48,7 +48,8 @@ function rolloutView(group) {
     weights = await group.rollout(state.layer);
     overLayers = await Promise.all(group.layers.map((_, layer) => group.rollout(layer)));
     shading.show();
-    const { query, key, layer } = state;
+    const { layer } = state;
+    const { query, key } = chosenOf(group);
     const isShown = (i, j) => group.allows(i, j) && !(i === j && state.hide.includes('self'));
     const byteOf = (from, i, j) => (isShown(i, j) ? from.at(0, i, j) : -1);
     readout.replaceChildren(...pairReadout(group, query, key, () => cellText(group, weights, 0, query, key)));

@@ -40,7 +40,7 @@ function shadingControl() {
     el('span', { class: 'shade', 'aria-hidden': 'true' }),
   ]);
   const switcher = choice('Shading', shadingNames, state.shading, (shading) => update({ shading }));
-  const frame = el('div', { class: 'row' }, [
+  const frame = el('div', { class: 'row once' }, [
     switcher,
     el(
       'span',

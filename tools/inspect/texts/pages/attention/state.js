@@ -1,6 +1,11 @@
 // What is shown. The address keeps it: layers, heads and tokens are counted from 1 there, and from 0 here.
 
-const groups = content.attention.map((raw) => new Group(raw));
+// Two sides have the same groups, with the same layers and heads; what is chosen holds for both.
+const groups = content.attention.map((raw, i) => {
+  const [first, second] = sides.map((side) => new Group(side.attention[i], side));
+  if (second) first.beside = second;
+  return first;
+});
 const views = { heads: 'Heads', grid: 'Grid', matrix: 'Matrix', neurons: 'Neurons', rollout: 'Rollout' };
 const everyHead = 'all';
 const hideNames = { self: 'itself', begin: '[CLS]', separator: '[SEP]', punctuation: 'punctuation' };
@@ -67,7 +72,10 @@ function hashOf(shown) {
 function settled(wanted) {
   const within = (value, count) => (Number.isInteger(value) && value >= 0 && value < count ? value : null);
   const group = within(wanted.group, groups.length) ?? 0;
-  const { layers, queries, keys, mostHeads } = groups[group];
+  const { layers, mostHeads } = groups[group];
+  const shown = panesOf(groups[group]);
+  const queries = Math.max(...shown.map((each) => each.queries));
+  const keys = Math.max(...shown.map((each) => each.keys));
   const layer = within(wanted.layer, layers.length) ?? 0;
   const { heads } = layers[layer];
   const few = heads * Math.max(queries, keys) <= 400;
@@ -84,8 +92,8 @@ function settled(wanted) {
     least: Number.isFinite(wanted.least) ? Math.min(Math.max(wanted.least, 0), 50) : null,
     hide: Object.keys(hideNames).filter((name) => wanted.hide.includes(name)),
     shading: Object.hasOwn(shadingNames, wanted.shading) ? wanted.shading : usualShading(group),
-    by: groups[group].hasValues && Object.hasOwn(byNames, wanted.by) ? wanted.by : 'weights',
-    way: groups[group].split !== null && Object.hasOwn(wayNames, wanted.way) ? wanted.way : 'all',
+    by: shown.some(({ hasValues }) => hasValues) && Object.hasOwn(byNames, wanted.by) ? wanted.by : 'weights',
+    way: shown.some(({ split }) => split !== null) && Object.hasOwn(wayNames, wanted.way) ? wanted.way : 'all',
   };
 }
 
@@ -97,10 +105,12 @@ function leastPercent() {
 // Whether the links of a pair are left out: those of a token to itself, of special tokens and punctuation, and those
 // that go another way between two texts.
 function isHidden(group, query, key) {
-  const [fromFirst, toFirst] = [query <= group.split, key <= group.split];
-  if (state.way === 'forward' && !(fromFirst && !toFirst)) return true;
-  if (state.way === 'backward' && !(!fromFirst && toFirst)) return true;
-  if (state.way === 'within' && fromFirst !== toFirst) return true;
+  if (group.split !== null) {
+    const [fromFirst, toFirst] = [query <= group.split, key <= group.split];
+    if (state.way === 'forward' && !(fromFirst && !toFirst)) return true;
+    if (state.way === 'backward' && !(!fromFirst && toFirst)) return true;
+    if (state.way === 'within' && fromFirst !== toFirst) return true;
+  }
   if (state.hide.includes('self') && group.within && query === key) return true;
   return [group.query.tokens[query], group.key.tokens[key]].some((token) => state.hide.includes(kindOf(token)));
 }
@@ -110,6 +120,19 @@ async function strongestQuery(group) {
   const weights = await group.weights(state.layer, state.by);
   const heads = Array.from({ length: weights.heads }, (_, i) => i);
   return weights.strongest(heads, 1, {}, (i, j) => isHidden(group, i, j))[0]?.query ?? null;
+}
+
+// A group, and the one that is shown beside it.
+function panesOf(group) {
+  return group.beside ? [group, group.beside] : [group];
+}
+
+// The query and the key that were chosen, where a group has such.
+function chosenOf(group) {
+  return {
+    query: state.query !== null && state.query < group.queries ? state.query : null,
+    key: state.key !== null && state.key < group.keys ? state.key : null,
+  };
 }
 
 function currentGroup() {
