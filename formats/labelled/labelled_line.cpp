@@ -40,7 +40,9 @@ void check_label(std::string_view label, const Place& place, const std::string& 
 }
 
 std::string separator_text(std::string_view word) {
-  check<UsageError>(std::ranges::count(label_separators, word) == 1, "the separator of labels is not '", word, "'");
+  check<UsageError>(std::ranges::count(label_separators, word) == 1, "the separator of labels is one of ",
+                    join(std::vector<std::string>(std::begin(label_separators), std::end(label_separators))), ", not '",
+                    word, "'");
   return word == "comma" ? "," : word == "space" ? " " : word == "tab" ? "\t" : std::string(word);
 }
 

@@ -121,6 +121,7 @@ bool divides_items(const formats::GraphsFile& file) {
 std::vector<Index> item_parts(const formats::GraphsFile& file, const SplitOptions& options, Index seed,
                               const std::string& name) {
   const SplitBy by = options.shares.by;
+  check<UsageError>(by != SplitBy::labels, "--split labels is for texts, and ", name, " holds graphs");
   const std::string items = to_text(file.targets().level) + "s";
   check<DataError>(by != SplitBy::scaffold, name, ": its ", items, " have no scaffolds; molecules do");
   check<DataError>(by != SplitBy::classes || has_classes(file.targets()), name, no_class_advice);
@@ -139,6 +140,7 @@ std::vector<Index> graph_parts(const formats::GraphsFile& file, const SplitOptio
                                const std::string& name) {
   const std::vector<Index>& shares = options.shares.sizes;
   const SplitBy by = options.shares.by;
+  check<UsageError>(by != SplitBy::labels, "--split labels is for texts, and ", name, " holds graphs");
   const bool has_class = has_classes(file.targets()) && file.targets().level == data::GraphLevel::graph;
   check<DataError>(file.size() > 1, name,
                    ": is one graph without labels of nodes, edges or pairs; there is nothing to split");

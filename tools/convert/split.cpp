@@ -17,6 +17,7 @@
 #include "formats/labelled/example_members.hpp"
 #include "formats/labelled/fasttext.hpp"
 #include "formats/labelled/jsonl.hpp"
+#include "formats/labelled/labelled_line.hpp"
 #include "formats/labelled/word_table.hpp"
 #include "libcore/data/folds.hpp"
 #include "libcore/text/unicode.hpp"
@@ -48,26 +49,34 @@ LabelledFormat format_of(const std::string& path, std::string_view content, cons
   return !is_named && !input.columns.any() && formats::is_fasttext(content) ? LabelledFormat::fasttext : format;
 }
 
-// Whether texts have any number of labels: in lists, columns of 0 and 1, or fastText's lines of which one has not one.
-bool holds_label_sets(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
-  if (input.columns.label.find(',') != std::string::npos) return true;
-  if (format == LabelledFormat::jsonl)
-    return input.columns.label.empty() && first_object_has(content, "labels") && !first_object_has(content, "label");
-  return format == LabelledFormat::fasttext && !formats::has_one_label_each(content);
-}
-
 bool has_header(LabelledFormat format, formats::Header header) {
   return header == formats::Header::present || (format == LabelledFormat::csv && header == formats::Header::automatic);
 }
 
+std::vector<std::string> first_row(std::string_view content, LabelledFormat format,
+                                   const formats::LabelledInput& input) {
+  const formats::TableSyntax& syntax = input.format.syntax();
+  return format == LabelledFormat::csv ? formats::first_csv_row(content, has_header(format, input.header), syntax)
+                                       : split(formats::first_line(content), syntax.separator.value_or('\t'));
+}
+
+// Whether texts have any number of labels: in lists, a column "labels", columns of 0 and 1, or fastText's lines of
+// which one has not one.
+bool holds_label_sets(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
+  if (input.columns.label.find(',') != std::string::npos) return true;
+  if (format == LabelledFormat::jsonl)
+    return input.columns.label.empty() && first_object_has(content, "labels") && !first_object_has(content, "label");
+  if (has_header(format, input.header) && input.columns.label.empty()) {
+    const std::vector<std::string> names = first_row(content, format, input);
+    return std::ranges::count(names, "labels") > 0 && std::ranges::count(names, "label") == 0;
+  }
+  return format == LabelledFormat::fasttext && !formats::has_one_label_each(content);
+}
+
 // Whether a table has two texts in a row: by its header, or by having three columns and no header.
 bool table_has_two_texts(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
-  const bool is_header = has_header(format, input.header);
-  const formats::TableSyntax& syntax = input.format.syntax();
-  const std::vector<std::string> names = format == LabelledFormat::csv
-                                             ? formats::first_csv_row(content, is_header, syntax)
-                                             : split(formats::first_line(content), syntax.separator.value_or('\t'));
-  return is_header ? std::ranges::count(names, "text_b") > 0 : names.size() == 3;
+  const std::vector<std::string> names = first_row(content, format, input);
+  return has_header(format, input.header) ? std::ranges::count(names, "text_b") > 0 : names.size() == 3;
 }
 
 // Whether the first object has words, or spans of its text.
@@ -91,15 +100,22 @@ bool holds_sentences(std::string_view content, LabelledFormat format, const form
   return format == LabelledFormat::conll || format == LabelledFormat::conllu;
 }
 
-TaskInput how_to_read(std::string_view content, LabelledFormat format, const formats::LabelledInput& input) {
+TaskInput how_to_read(std::string_view content, LabelledFormat format, const SplitOptions& options) {
+  const formats::LabelledInput& input = options.input;
+  const bool by_labels = options.shares.by == SplitBy::labels;
   TaskInput task_input{.labelled = input};
   task_input.labelled.format = input.format.as(format);
   const bool is_jsonl = format == LabelledFormat::jsonl;
   if (format == LabelledFormat::squad || (is_jsonl && first_object_has(content, "question")))
     task_input.task = Task::span;
   if (holds_sentences(content, format, input)) task_input.task = Task::label;
+  check<UsageError>(!by_labels || task_input.task == Task::classify,
+                    "--split labels is for texts that have labels, not ",
+                    "for questions and tagged words; leave out labels");
   if (task_input.task != Task::classify) return task_input;
-  if (holds_label_sets(content, format, input)) task_input.task = Task::multilabel;
+  if (by_labels || holds_label_sets(content, format, input)) task_input.task = Task::multilabel;
+  if (task_input.task == Task::multilabel)
+    task_input.labelled.columns.separator = formats::separator_text(options.shares.separator);
   if (task_input.task == Task::multilabel || format == LabelledFormat::fasttext) return task_input;
   const bool two = is_jsonl ? first_object_has(content, "text_b") : table_has_two_texts(content, format, input);
   const bool names_two = std::ranges::count(input.columns.text, ',') == 1;
@@ -439,16 +455,29 @@ void check_parts(const TaskData& data, const std::vector<Index>& shares, const s
 
 std::string Shares::text() const {
   if (*this == Shares()) return "none";
-  return concatenate(by == SplitBy::automatic ? "" : to_text(by) + ":", sizes[0], ",", sizes[1], ",", sizes[2]);
+  const std::string setting = separator == Shares().separator ? "" : "=" + separator;
+  return concatenate(by == SplitBy::automatic ? "" : to_text(by) + setting + ":", sizes[0], ",", sizes[1], ",",
+                     sizes[2]);
 }
 
 Shares Shares::from_text(std::string_view text) {
   if (text == "none") return {};
   std::vector<Index> sizes;
   const std::size_t colon = text.find(':');
-  const bool is_kind = colon != text.npos || std::ranges::count(names_of<SplitBy>(), text) > 0;
-  const auto by = is_kind ? heddle::from_text<SplitBy>(text.substr(0, colon)) : SplitBy::automatic;
-  if (is_kind && colon == text.npos) return {by, {80, 10, 10}};
+  std::string_view kind = text.substr(0, colon);
+  Shares shares;
+  constexpr std::string_view prefix = "labels=";
+  if (kind.starts_with(prefix)) {
+    shares.separator = kind.substr(prefix.size());
+    (void)formats::separator_text(shares.separator);
+    kind = "labels";
+  }
+  const bool is_kind = colon != text.npos || std::ranges::count(names_of<SplitBy>(), kind) > 0;
+  if (is_kind) shares.by = heddle::from_text<SplitBy>(kind);
+  if (is_kind && colon == text.npos) {
+    shares.sizes = {80, 10, 10};
+    return shares;
+  }
   if (is_kind) text.remove_prefix(colon + 1);
   for (const std::string& word : split(std::string(text), ',')) {
     Index size = 0;
@@ -462,7 +491,8 @@ Shares Shares::from_text(std::string_view text) {
                     "; write --split 80,10,10, 90,10,0 where a test set is there, or 80,0,20 for no validation");
   check<UsageError>(sizes[0] > 0 && sizes[1] + sizes[2] > 0,
                     "train and one of the others need a size above 0; write --split 80,10,10");
-  return {by, sizes};
+  shares.sizes = sizes;
+  return shares;
 }
 
 void split_labelled(const std::string& path, const std::string& output, const SplitOptions& options,
@@ -476,7 +506,7 @@ void split_labelled(const std::string& path, const std::string& output, const Sp
   const LabelledFormat format = format_of(path, content, options.input);
   const bool is_list = format == LabelledFormat::jsonl && formats::is_json_list(content);
   const std::string lines = is_list ? formats::as_json_lines(content, source.name()) : "";
-  const TaskInput task_input = how_to_read(is_list ? lines : content, format, options.input);
+  const TaskInput task_input = how_to_read(is_list ? lines : content, format, options);
   TaskData data = read_task_content(content, source.name(), task_input, arguments);
   const bool is_guessed = !options.input.columns.any() && !has_header(format, options.input.header);
   if (task_input.texts == formats::Texts::two && format != LabelledFormat::jsonl && is_guessed) {

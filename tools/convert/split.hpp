@@ -21,11 +21,13 @@ struct Names<RareClasses> {
 };
 
 // What the parts of a split have in equal proportions, or do not share; automatic: classes, where there are some.
-enum class SplitBy { automatic, classes, random, scaffold };
+// `labels`: those of which a text has any number, in one field.
+enum class SplitBy { automatic, classes, labels, random, scaffold };
 template <>
 struct Names<SplitBy> {
   static constexpr std::pair<SplitBy, std::string_view> list[] = {{SplitBy::automatic, "auto"},
                                                                   {SplitBy::classes, "class"},
+                                                                  {SplitBy::labels, "labels"},
                                                                   {SplitBy::random, "random"},
                                                                   {SplitBy::scaffold, "scaffold"}};
 };
@@ -36,9 +38,10 @@ inline constexpr std::array<const char*, 3> part_names{"train", "valid", "test"}
 struct Shares {
   SplitBy by = SplitBy::automatic;
   std::vector<Index> sizes{0, 0, 0};
+  std::string separator = ";";  // of labels in a field, one of formats::label_separators
 
-  // "80,10,10", "scaffold:80,10,10", of which either may be left out, or "none". from_text throws UsageError for other
-  // texts.
+  // "80,10,10", "scaffold:80,10,10", "labels=comma:80,10,10", of which either half may be left out, or "none".
+  // from_text throws UsageError for other texts.
   std::string text() const;
   static Shares from_text(std::string_view text);
 
@@ -54,10 +57,9 @@ struct SplitOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(
         Field("split",
-              "split a labelled file or graphs into train, valid and test in the directory of the output: sizes such "
-              "as 80,10,10, of which 0 makes no file; by class if there is one, at random, or by scaffolds of "
-              "molecules")
-            .takes("[BY:]TRAIN,VALID,TEST|class|random|scaffold|none")
+              "split labelled data or graphs into train, valid and test in the output's directory: sizes such as "
+              "80,10,10, of which 0 makes no file; by class if there is one, labels in lists, at random, or scaffolds")
+            .takes("[BY:]TRAIN,VALID,TEST|class|labels|random|scaffold|none")
             .essential(),
         self.shares);
     visitor(
