@@ -144,7 +144,7 @@ TEST_CASE("choice: of a bag, a network and both the simplest that none is better
            {"auto:report=a.txt", "the page is a file NAME.html"},
            {"auto:report=one.html --valid one.html", "refusing to overwrite the input"},
            {"auto --batch-size 4", "--batch-size: --ensemble auto decides this itself"},
-           {"auto --task label", "--task label: --ensemble auto chooses models of classify and pair"},
+           {"auto --task label", "--task label: --ensemble auto chooses models of classify, pair and multilabel"},
            {"auto --folds 3 --valid valid.tsv", "--folds and --valid are both to compare by"}}) {
     CAPTURE(options);
     const Outcome refused =

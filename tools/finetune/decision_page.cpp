@@ -12,6 +12,7 @@
 #include "libcore/base/printable.hpp"
 #include "libcore/base/values.hpp"
 #include "tools/cli/version.hpp"
+#include "tools/tasks/label_sets.hpp"
 
 namespace heddle {
 
@@ -128,12 +129,11 @@ std::string shown_text(const data::LabelledText& example) {
 
 std::string data_section(const Decision& decision) {
   std::string rows = headings({"label", "#examples", "#%"});
-  const Index all = std::accumulate(decision.counts.begin(), decision.counts.end(), Index{0});
   const auto add = [&](std::string_view name, Index count) {
     rows += "<tr>" + row_heading(name) + number(std::to_string(count)) +
-            number(decimals(100 * static_cast<double>(count) / static_cast<double>(all), 1)) + "</tr>\n";
+            number(decimals(100 * static_cast<double>(count) / static_cast<double>(decision.examples), 1)) + "</tr>\n";
   };
-  Index others = all;
+  Index others = std::accumulate(decision.counts.begin(), decision.counts.end(), Index{0});
   const std::vector<Index> labels = shown_labels(decision);
   for (const Index label : labels) {
     const Index count = decision.counts[static_cast<std::size_t>(label)];
@@ -176,19 +176,19 @@ std::string link_to(const Pair& pair, std::size_t examples) {
   return fmt::format("<a href=\"#c{}-{}\">{}</a>", pair.first, pair.second, examples);
 }
 
-// Where a number leads.
-std::string texts_of(const Decision& decision, const Pair& pair, const std::vector<std::size_t>& examples) {
+// Where a number leads: examples with a probability each.
+std::string texts_of(const Decision& decision, const Pair& pair, const std::string& title,
+                     const std::vector<std::pair<std::size_t, double>>& examples) {
   const std::size_t most = decision.labels.size() > 10 ? most_of_many : most_texts;
   std::vector<std::string> lines;
-  for (const std::size_t i : examples) {
+  for (const auto& [i, probability] : examples) {
     if (lines.size() == most) break;
-    lines.push_back(decimals(decision.guesses.classes[i].probability, 3) + " · " + shown_text(decision.data.texts[i]));
+    lines.push_back(decimals(probability, 3) + " · " + shown_text(decision.data.texts[i]));
   }
   return fmt::format(
-      "<section class=\"texts\" id=\"c{}-{}\"><h3>{} → {}, {} of {}</h3>\n{}<p><a href=\"#confusion\">Back to the "
+      "<section class=\"texts\" id=\"c{}-{}\"><h3>{}, {} of {}</h3>\n{}<p><a href=\"#confusion\">Back to the "
       "table</a></p></section>\n",
-      pair.first, pair.second, html(decision.labels.name(pair.first)), html(decision.labels.name(pair.second)),
-      lines.size(), examples.size(), list_of(lines));
+      pair.first, pair.second, html(title), lines.size(), examples.size(), list_of(lines));
 }
 
 std::string confusion_matrix(const Decision& decision, const std::map<Pair, std::vector<std::size_t>>& cells) {
@@ -222,7 +222,62 @@ std::string confusion_matrix(const Decision& decision, const std::map<Pair, std:
          table_of("confusion matrix", rows, "confusion");
 }
 
+bool has_label_sets(const Decision& decision) {
+  return !decision.guesses.labels.of_texts.empty();
+}
+
+// Texts that have a label or not and are given it or not, with the label's probability, the least certain first.
+struct LabelTexts {
+  double threshold;
+  std::vector<std::pair<std::size_t, double>> found{}, missed{}, wrong{};
+};
+LabelTexts texts_of_label(const Decision& decision, Index label) {
+  const LabelProbabilities& given = decision.guesses.labels;
+  const auto at = static_cast<std::size_t>(label);
+  LabelTexts texts{.threshold = threshold_of(given.thresholds, at)};
+  for (std::size_t i = 0; i < given.of_texts.size(); ++i) {
+    const double probability = given.of_texts[i][at];
+    const bool is_gold = std::ranges::count(decision.data.texts[i].labels, decision.labels.name(label)) > 0;
+    const bool is_given = probability >= texts.threshold;
+    if (is_gold || is_given)
+      (is_gold && is_given ? texts.found : is_gold ? texts.missed : texts.wrong).emplace_back(i, probability);
+  }
+  const auto probability = [](const auto& each) { return each.second; };
+  std::ranges::stable_sort(texts.found, std::less(), probability);
+  std::ranges::stable_sort(texts.missed, std::greater(), probability);
+  std::ranges::stable_sort(texts.wrong, std::less(), probability);
+  return texts;
+}
+
+std::string label_sets_section(const Decision& decision) {
+  std::string rows = headings({"label", "#threshold", "#precision", "#recall", "#F1", "#found", "#missed", "#wrong"}),
+              lists;
+  for (const Index label : shown_labels(decision)) {
+    const LabelTexts texts = texts_of_label(decision, label);
+    const auto count = [](const auto& examples) { return static_cast<Index>(examples.size()); };
+    const Index found = count(texts.found);
+    const metrics::Scores scores = metrics::scores_of(
+        {.gold = found + count(texts.missed), .predicted = found + count(texts.wrong), .correct = found});
+    const std::string& name = decision.labels.name(label);
+    rows += "<tr>" + row_heading(name);
+    for (const double value : {texts.threshold, scores.precision, scores.recall, scores.f1})
+      rows += number(four(value));
+    Index list = 0;
+    for (const auto& [title, examples] : {std::pair(" found", &texts.found), std::pair(" missed", &texts.missed),
+                                          std::pair(" given wrongly", &texts.wrong)}) {
+      const Pair place{label, list++};
+      rows += "<td class=\"n\">" + (examples->empty() ? "0" : link_to(place, examples->size())) + "</td>";
+      if (!examples->empty()) lists += texts_of(decision, place, name + title, *examples);
+    }
+    rows += "</tr>\n";
+  }
+  return "<h2 id=\"confusion\">Labels</h2>\n<p>A text is given a label whose probability is at least the threshold. A "
+         "number leads to its texts with the probability, the least certain first.</p>\n" +
+         table_of("labels of texts", rows) + lists;
+}
+
 std::string confusion_section(const Decision& decision) {
+  if (has_label_sets(decision)) return label_sets_section(decision);
   std::map<Pair, std::vector<std::size_t>> cells = confusion_of(decision);
   std::string text = "<h2 id=\"confusion\">Confusion</h2>\n";
   if (decision.labels.size() <= most_labels_shown) {
@@ -243,11 +298,44 @@ std::string confusion_section(const Decision& decision) {
             table_of("confusions", rows);
     cells = {wrong.begin(), wrong.end()};
   }
-  for (const auto& [pair, examples] : cells) text += texts_of(decision, pair, examples);
+  for (const auto& [pair, examples] : cells) {
+    std::vector<std::pair<std::size_t, double>> texts;
+    for (const std::size_t i : examples) texts.emplace_back(i, decision.guesses.classes[i].probability);
+    const std::string title = decision.labels.name(pair.first) + " → " + decision.labels.name(pair.second);
+    text += texts_of(decision, pair, title, texts);
+  }
   return text;
 }
 
+// Labels that were missed or given wrongly, with the probability of what was decided.
+std::string label_errors_section(const Decision& decision) {
+  struct LabelError {
+    std::size_t text;
+    Index label;
+    bool is_given;
+    double probability;
+  };
+  std::vector<LabelError> errors;
+  for (Index label = 0; label < decision.labels.size(); ++label) {
+    const LabelTexts texts = texts_of_label(decision, label);
+    for (const auto& [i, probability] : texts.missed) errors.push_back({i, label, false, 1 - probability});
+    for (const auto& [i, probability] : texts.wrong) errors.push_back({i, label, true, probability});
+  }
+  std::ranges::stable_sort(errors, std::greater(), &LabelError::probability);
+  if (errors.size() > most_errors) errors.resize(most_errors);
+  if (errors.empty()) return "<h2>Most confident errors</h2>\n<p>None.</p>\n";
+  std::string rows = headings({"#probability", "label", "error", "#line", "text"});
+  for (const LabelError& error : errors) {
+    const data::LabelledText& example = decision.data.texts[error.text];
+    rows += "<tr>" + number(decimals(error.probability, 3)) + cell(decision.labels.name(error.label)) +
+            cell(error.is_given ? "given wrongly" : "missed") + number(std::to_string(example.line)) +
+            cell(shown_text(example), "text") + "</tr>\n";
+  }
+  return "<h2>Most confident errors</h2>\n" + table_of("most confident errors", rows);
+}
+
 std::string errors_section(const Decision& decision) {
+  if (has_label_sets(decision)) return label_errors_section(decision);
   std::vector<std::size_t> wrong;
   for (std::size_t i = 0; i < decision.guesses.forecasts.size(); ++i) {
     if (!decision.guesses.forecasts[i].is_right) wrong.push_back(i);
@@ -352,7 +440,10 @@ std::string reliability_section(const Decision& decision) {
     plot.tick_below(tick, decimals(tick, 1));
     plot.tick_left(tick, decimals(tick, 1));
   }
-  return "<h2>Reliability</h2>\n<p>Bars are the accuracy of the predictions whose probability is in a bin; where "
+  const std::string of_labels =
+      has_label_sets(decision) ? "Each label of each text is a prediction: it has the label or not. " : "";
+  return "<h2>Reliability</h2>\n<p>" + of_labels +
+         "Bars are the accuracy of the predictions whose probability is in a bin; where "
          "probabilities hold, they end at the diagonal.</p>\n" +
          plot.finished("probability", "accuracy") + "<details><summary>Numbers</summary>" +
          table_of("reliability", rows) + "</details>\n";
@@ -368,7 +459,9 @@ std::string words_section(const Decision& decision) {
     rows += "<tr>" + row_heading(decision.labels.name(label)) + cell(words, "text") + "</tr>\n";
   }
   return text +
-         "<p>The weight of each word for a class, above the mean of the classes. A text's logits are the sum of its "
+         (has_label_sets(decision) ? "<p>The weight of each word for a label."
+                                   : "<p>The weight of each word for a class, above the mean of the classes.") +
+         " A text's logits are the sum of its "
          "words' and pairs', divided by the root of their number.</p>\n" +
          table_of("words that decide", rows);
 }

@@ -33,6 +33,7 @@ inline constexpr Index most_labels_shown = 30;
 struct Decision {
   std::string output, sentence;    // what was written, and why
   std::vector<std::string> facts;  // about the data and how they were divided
+  Index examples = 0;              // in the training data
   std::vector<Index> counts;       // of each label in the training data
   std::vector<std::string> warnings, comparisons;
   std::string metric;

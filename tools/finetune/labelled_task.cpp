@@ -44,6 +44,13 @@ void check_label_sets(const TaskData& data, const data::LabelSet& labels, const 
                    ": the labels are 0 and 1; --label-column A,B names several columns that hold 0 or 1, as labels");
 }
 
+data::LabelSet labels_in_files(const std::vector<TaskData>& files, const TaskInput& input) {
+  const TaskData all = joined(files);
+  data::LabelSet labels = labels_in(all, input.task);
+  if (has_label_sets(input.task)) check_label_sets(all, labels, input);
+  return labels;
+}
+
 // The file of --valid: of graphs that it splits itself, those to validate with.
 TaskInput validation_input(TaskInput input) {
   input.side = data::SplitSide::valid;
@@ -125,14 +132,14 @@ void set_mean_and_stddev(models::TaskConfig& config, std::vector<double> numbers
 
 // The probabilities of classes for the examples whose gold class is known, and these; each label of which a text has
 // any number is an example of two classes.
-LabelPairs known_answers(TaskAnswers answers, const TaskData& data, const data::LabelSet& labels) {
+LabelPairs known_answers(const TaskAnswers& answers, const TaskData& data, const data::LabelSet& labels) {
   if (!answers.labels.of_texts.empty()) return label_pairs(answers.labels, data, labels);
   LabelPairs known;
   for (std::size_t i = 0; i < answers.classes.size(); ++i) {
     const std::optional<Index> label = labels.find(data.texts[i].label);
     if (!label) continue;
     known.gold.push_back(*label);
-    known.probabilities.push_back(std::move(answers.classes[i]));
+    known.probabilities.push_back(answers.classes[i]);
   }
   return known;
 }
@@ -168,8 +175,7 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (spec.model.reads_tokens()) check_is_whole(files.front(), settings.task.kind(), spec.model.arch());
   like(files.front(), input);
   for (const TaskData& file : files) left_out_ += static_cast<Index>(file.left_out.size());
-  labels_ = labels_in(joined(files), settings.task.kind());
-  if (has_label_sets(settings.task.kind())) check_label_sets(joined(files), labels_, input);
+  labels_ = labels_in_files(files, input);
   check<UsageError>(spec.training.label_smoothing == 0 || has_classes(settings.task.kind()),
                     "--label-smoothing: the task ", to_text(settings.task.kind()), " has no classes");
   const Fold fold{settings.folds, settings.fold, static_cast<std::uint64_t>(spec.seed)};
@@ -393,13 +399,21 @@ FoldAnswers LabelledTask::answer_fold(const models::TaskModel& model) const {
   return fold;
 }
 
-double LabelledTask::temperature(const models::TaskModel& model) const {
+Calibration LabelledTask::calibration(const models::TaskModel& model) const {
+  if (options_.temperature > 0) return {options_.temperature, options_.thresholds};
   const bool has_probabilities = labels_.size() > 0 && answered_by(tuning_.task.kind()) == models::Answered::whole;
-  if (options_.temperature > 0) return options_.temperature;
+  const bool fits = tuning_.task.calibrates() && has_probabilities, chooses = model.task().has_label_sets();
   // The first of the ranks that share a model writes it alone.
-  const bool shares_model = options_.tensor_parallel > 1;
-  if (!valid_ || !tuning_.task.calibrates() || !has_probabilities || shares_model) return 1;
-  const auto [probabilities, gold] = known_answers(answer(model, *valid_, valid_examples_, {}), *valid_, labels_);
+  if (!valid_ || options_.tensor_parallel > 1 || !(fits || chooses)) return {};
+  TaskAnswers answers = answer(model, *valid_, valid_examples_, {});
+  Calibration found;
+  if (fits) found.temperature = fitted_temperature(answers);
+  if (chooses) found.thresholds = chosen_thresholds(tempered(answers.labels, found.temperature), model.task());
+  return found;
+}
+
+double LabelledTask::fitted_temperature(const TaskAnswers& answers) const {
+  const auto [probabilities, gold] = known_answers(answers, *valid_, labels_);
   const double temperature = metrics::best_temperature(probabilities, gold);
   std::vector<metrics::Forecast> before, after;
   for (std::size_t i = 0; i < gold.size(); ++i) {
@@ -417,14 +431,13 @@ double LabelledTask::temperature(const models::TaskModel& model) const {
   return temperature;
 }
 
-std::vector<double> LabelledTask::thresholds(const models::TaskModel& model) const {
-  // The first of the ranks that share a model writes it alone.
-  if (!valid_ || !model.task().has_label_sets() || options_.tensor_parallel > 1) return {};
-  TaskGuesses guesses = guesses_of(answer(model, *valid_, valid_examples_, {}), *valid_, labels_);
+std::vector<double> LabelledTask::chosen_thresholds(const LabelProbabilities& given,
+                                                    const models::TaskConfig& task) const {
+  TaskGuesses guesses;
+  guesses.labels.of_texts = given.of_texts;
   const auto micro_f1 = [&] {
-    return judge(*valid_, model.task(), labels_, guesses, {.metric = "micro_f1"}).metrics.front().value;
+    return judge(*valid_, task, labels_, guesses, {.metric = "micro_f1"}).metrics.front().value;
   };
-  guesses.labels.thresholds.clear();
   const double before = micro_f1();
   guesses.labels.thresholds = best_thresholds(guesses.labels, *valid_, labels_);
   std::vector<std::string> shown;
@@ -432,8 +445,10 @@ std::vector<double> LabelledTask::thresholds(const models::TaskModel& model) con
     shown.push_back(
         concatenate(labels_.name(static_cast<Index>(label)), " ", rounded(guesses.labels.thresholds[label])));
   }
-  arguments_.say(concatenate("thresholds with the best validation F1 of each label: ", join_first(shown, 10),
-                             "; micro F1 is ", rounded(micro_f1()), " with them, ", rounded(before), " with 0.5"));
+  const std::string note =
+      concatenate("thresholds with the best validation F1 of each label: ", join_first(shown, 10), "; micro F1 is ",
+                  rounded(micro_f1()), " with them, ", rounded(before), " with 0.5");
+  options_.is_candidate ? arguments_.detail(note) : arguments_.say(note);
   return guesses.labels.thresholds;
 }
 

@@ -43,9 +43,7 @@ class LabelledTask : public FinetuningTask {
   // The same for the validation data. Precondition: there are some.
   FoldAnswers answer_validation(const models::TaskModel& model) const;
   // Fitted on the validation data, and reported.
-  double temperature(const models::TaskModel& model) const override;
-  // Chosen on the validation data, and reported.
-  std::vector<double> thresholds(const models::TaskModel& model) const override;
+  Calibration calibration(const models::TaskModel& model) const override;
   std::vector<std::string> baseline_notes(std::optional<double> best, const std::function<bool()>& stop) const override;
 
  private:
@@ -57,6 +55,8 @@ class LabelledTask : public FinetuningTask {
   std::optional<data::MaskVocabulary> vocabulary_to_mask(const models::Model& model) const;
   std::vector<double> class_weights(std::span<const data::TaskExample> examples) const;
   std::vector<training::Metric> evaluate(const models::TaskModel& model, const training::Evaluators& by);
+  double fitted_temperature(const TaskAnswers& answers) const;
+  std::vector<double> chosen_thresholds(const LabelProbabilities& given, const models::TaskConfig& task) const;
   training::Better better() const;
   // How the model, whose metric is best, compares with the baseline, whose metric is value, with the interval of the
   // difference if the answers of that model are at hand: of a run that was resumed they may not be.

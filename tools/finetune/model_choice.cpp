@@ -21,6 +21,7 @@
 #include "tools/finetune/tuning.hpp"
 #include "tools/finetune/unused_options.hpp"
 #include "tools/tasks/ensemble.hpp"
+#include "tools/tasks/label_sets.hpp"
 #include "tools/tasks/prediction_pool.hpp"
 #include "tools/training/training_files.hpp"
 
@@ -53,7 +54,8 @@ struct Candidate {
   std::string name;
   FinetuneOptions options;
   RunSpec defaults;
-  Probabilities uncalibrated{}, answers{};  // to the examples that decide
+  Probabilities uncalibrated{}, answers{};  // to the examples that decide: of classes, or of labels
+  std::vector<double> thresholds{};         // of labels
   double temperature = 1, seconds = 0;
 };
 
@@ -69,8 +71,9 @@ void check_automatic(const FinetuneOptions& options, const AutomaticChoice& choi
   check<UsageError>(!options.train.empty(), "--train FILE is missing: the table to learn from");
   check<UsageError>(!options.output.empty(), "-o FILE is missing: the model file to write");
   const models::Task task = options.tuning.task.kind();
-  check<UsageError>(models::has_classes(task) && answered_by(task) == models::Answered::whole, "--task ", to_text(task),
-                    ": --ensemble auto chooses models of classify and pair");
+  const bool has_classes = models::has_classes(task) && answered_by(task) == models::Answered::whole;
+  check<UsageError>(has_classes || has_label_sets(task), "--task ", to_text(task),
+                    ": --ensemble auto chooses models of classify, pair and multilabel");
   check<UsageError>(options.tuning.folds == 0 || options.valid.empty(),
                     "--folds and --valid are both to compare by; give one of them");
   check<UsageError>(choice.report.empty() || choice.report.ends_with(".html"), "--ensemble auto:report=", choice.report,
@@ -86,7 +89,10 @@ void check_automatic(const FinetuneOptions& options, const AutomaticChoice& choi
 class ModelChoice {
  public:
   ModelChoice(const FinetuneOptions& options, const parallel::Group& group, const cli::Arguments& arguments)
-      : options_(options), group_(group), arguments_(arguments) {
+      : options_(options),
+        group_(group),
+        arguments_(arguments),
+        has_label_sets_(has_label_sets(options.tuning.task.kind())) {
     options_.ensemble.clear();
     options_.is_candidate = true;
   }
@@ -139,11 +145,12 @@ class ModelChoice {
     const Finetuning trainee(all.options, arguments_);
     const RunSpec spec = settled(all.options, all.defaults, trainee, arguments_);
     const LabelledTask task(all.options, spec, std::nullopt, arguments_);
-    examples_ = task.train_data().size();
+    page_.examples = examples_ = task.train_data().size();
     page_.counts = label_counts_in(task.train_data(), spec.tuning->task.kind(), task.labels());
     page_.warnings = task.slips();
     page_.facts = {concatenate(task.train_data().file, ": ", counted(examples_, "example", "examples"), ", ",
-                               counted(task.labels().size(), "class", "classes")),
+                               has_label_sets_ ? counted(task.labels().size(), "label", "labels")
+                                               : counted(task.labels().size(), "class", "classes")),
                    copies_fact(task.train_data())};
     if (options_.valid.empty() && options_.tuning.folds == 0) {
       examples_ < few_examples ? void(options_.tuning.folds = usual_folds) : void(options_.valid = held_out);
@@ -195,20 +202,29 @@ class ModelChoice {
       fold_of_ = found.folds;
       for (std::size_t i = 0; i < page_.data.texts.size(); ++i) {
         const auto label = page_.labels.find(page_.data.texts[i].label);
-        if (label) known_.push_back(i);
+        if (label || has_label_sets_) known_.push_back(i);
         gold_.push_back(label.value_or(-1));
       }
     }
-    of.uncalibrated = std::move(found.answers.classes);
+    of.uncalibrated = std::move(has_label_sets_ ? found.answers.labels.of_texts : found.answers.classes);
+    of.thresholds = std::move(found.answers.labels.thresholds);
     calibrate(of);
   }
 
-  // Answers and gold classes of the kept examples whose gold class is known.
+  // Answers and gold classes of the kept examples whose gold class is known; each label of a text that has any number
+  // is an example of two classes.
   template <class Keep>
   std::pair<Probabilities, std::vector<Index>> known(const Probabilities& all, const Keep& keep) const {
     std::pair<Probabilities, std::vector<Index>> some;
     for (const std::size_t i : known_) {
       if (!keep(i)) continue;
+      if (has_label_sets_) {
+        for (const auto& [probability, is_gold] : ranked_labels(page_.data.texts[i], all[i], page_.labels)) {
+          some.first.push_back({1 - probability, probability});
+          some.second.push_back(is_gold ? 1 : 0);
+        }
+        continue;
+      }
       some.first.push_back(all[i]);
       some.second.push_back(gold_[i]);
     }
@@ -216,15 +232,27 @@ class ModelChoice {
   }
   static bool every(std::size_t) { return true; }
 
-  // Answers of models without temperature get one: for each fold that of the others, for the written model that of all.
+  std::vector<double> tempered_answer(const std::vector<double>& answer, double temperature) const {
+    return has_label_sets_ ? tempered({.of_texts = {answer}}, temperature).of_texts.front()
+                           : metrics::tempered(answer, temperature);
+  }
+
+  // Answers of models without temperature and thresholds get them: for each fold the temperature of the others, for the
+  // written model that of all, and thresholds from all.
   void calibrate(Candidate& of) const {
     of.answers = of.uncalibrated;
-    if (folds_ == 0 || !options_.tuning.task.calibrates()) return;
+    if (folds_ == 0) return;
+    if (options_.tuning.task.calibrates()) temper(of);
+    if (!has_label_sets_) return;
+    of.thresholds = best_thresholds(tempered({.of_texts = of.uncalibrated}, of.temperature), page_.data, page_.labels);
+  }
+
+  void temper(Candidate& of) const {
     for (Index fold = 0; fold < folds_; ++fold) {
       const auto [others, gold] = known(of.uncalibrated, [&](std::size_t i) { return fold_of_[i] != fold; });
       const double temperature = metrics::best_temperature(others, gold);
       for (std::size_t i = 0; i < of.answers.size(); ++i) {
-        if (fold_of_[i] == fold) of.answers[i] = metrics::tempered(of.uncalibrated[i], temperature);
+        if (fold_of_[i] == fold) of.answers[i] = tempered_answer(of.uncalibrated[i], temperature);
       }
     }
     const auto [all, gold] = known(of.uncalibrated, every);
@@ -233,8 +261,18 @@ class ModelChoice {
 
   TaskGuesses guesses_for(const Candidate& of) const {
     TaskAnswers answers;
-    answers.classes = of.answers;
-    return guesses_of(std::move(answers), page_.data, page_.labels);
+    if (!has_label_sets_) answers.classes = of.answers;
+    if (has_label_sets_) answers.labels = {of.answers, of.thresholds};
+    TaskGuesses guesses = guesses_of(std::move(answers), page_.data, page_.labels);
+    if (has_label_sets_) guesses.forecasts = forecasts_of_labels(of);
+    return guesses;
+  }
+
+  std::vector<metrics::Forecast> forecasts_of_labels(const Candidate& of) const {
+    const auto [pairs, gold] = known(of.answers, every);
+    std::vector<metrics::Forecast> forecasts;
+    for (std::size_t i = 0; i < gold.size(); ++i) forecasts.push_back(metrics::forecast_of(pairs[i], gold[i]));
+    return forecasts;
   }
 
   // The bag whose answers have the least log-loss.
@@ -294,10 +332,14 @@ class ModelChoice {
         if (folds_ > 0 && fold_of_[i] != fold) continue;
         std::vector<std::span<const double>> answers;
         for (const Candidate* const model : models) answers.emplace_back(model->answers[i]);
-        both.answers[i] = pooled(answers, weights);
+        both.answers[i] = has_label_sets_ ? pooled_labels(answers, weights) : pooled(answers, weights);
       }
     }
     weights_ = weights_of(calibrated, every);
+    if (!has_label_sets_) return;
+    std::vector<std::span<const double>> thresholds;
+    for (const Candidate* const model : models) thresholds.emplace_back(model->thresholds);
+    both.thresholds = pooled_labels(thresholds, weights_);
   }
 
   // The simplest one first, and another in its place if that is better by more than chance.
@@ -348,6 +390,7 @@ class ModelChoice {
       of.options.tuning.folds = 0;
       of.options.tuning.fold = 1;
       of.options.temperature = of.temperature;
+      of.options.thresholds = of.thresholds;
     }
     return train_into_file(of);
   }
@@ -376,7 +419,7 @@ class ModelChoice {
     return 0;
   }
 
-  // The words with the largest positive weights of each class.
+  // The words with the largest positive weights of each class, above the mean of the classes, or of each label.
   void add_words(const std::string& path) {
     constexpr std::size_t most = 15;
     const formats::LoadedTask bag = formats::load_task(path);
@@ -384,7 +427,7 @@ class ModelChoice {
     const Tensor& head = bag.model->parameters().find("task/weight")->value();
     const Index classes = head.shape()[0], width = head.shape()[1];
     std::vector<double> mean(static_cast<std::size_t>(width), 0);
-    for (Index i = 0; i < head.size(); ++i)
+    for (Index i = 0; i < head.size() && !has_label_sets_; ++i)
       mean[static_cast<std::size_t>(i % width)] += head[i] / static_cast<double>(classes);
     for (const Index label : shown_labels(page_)) {
       std::vector<WordWeight> weights;
@@ -424,7 +467,7 @@ class ModelChoice {
                                ? answer_out_of_fold(smaller.options, smaller.defaults, bag.name, arguments_, found)
                                : answer_validation(smaller.options, smaller.defaults, bag.name, arguments_, found);
       if (!is_done) return;
-      smaller.answers = std::move(found.answers.classes);
+      take(smaller, std::move(found));
       add_point(examples, smaller);
     }
     if (!page_.curve.empty()) add_point(all, bag);
@@ -475,6 +518,7 @@ class ModelChoice {
   FinetuneOptions options_;
   const parallel::Group& group_;
   const cli::Arguments& arguments_;
+  const bool has_label_sets_;  // a text has any number of labels
   Index examples_ = 0, folds_ = 0;
   Decision page_;
   models::TaskConfig task_;

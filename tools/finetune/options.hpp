@@ -20,12 +20,13 @@ struct FinetuneOptions : RunOptions {
   std::vector<std::string> train;
   cli::KindChoice<models::CommonConfig> arch;
   TuningSpec tuning;
-  // Set for a candidate among several, by no option: no notes about baselines, and the temperature of its
-  // probabilities, 0 for one that validation data decide. It learns from all examples, or from half of them, halved so
-  // often.
+  // Set for a candidate among several, by no option: no notes about baselines, and the temperature and
+  // thresholds of its probabilities; a temperature of 0: validation data decide both. It learns from all examples, or
+  // from half of them, halved so often.
   bool is_candidate = false;
   Index halvings = 0;
   double temperature = 0;
+  std::vector<double> thresholds{};
 
   // Whether the model is a new one, not that of `from`.
   bool begins_new() const { return from.empty(); }

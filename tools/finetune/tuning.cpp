@@ -254,15 +254,17 @@ class CalibratedHead {
 
 FoldAnswers Finetuning::answer_others() {
   const auto& task = dynamic_cast<const LabelledTask&>(*task_);
-  const CalibratedHead head(*loaded_->model, task.temperature(*loaded_->model));
-  loaded_->model->set_thresholds(task.thresholds(*loaded_->model));
+  const Calibration calibration = task.calibration(*loaded_->model);
+  const CalibratedHead head(*loaded_->model, calibration.temperature);
+  loaded_->model->set_thresholds(calibration.thresholds);
   return options_.cross_validates() ? task.answer_fold(*loaded_->model) : task.answer_validation(*loaded_->model);
 }
 
 void Finetuning::save(const std::string& path, const SavedRun& run) const {
   // Training may continue with the weights as they are.
-  const CalibratedHead head(*loaded_->model, run.is_finished ? task_->temperature(*loaded_->model) : 1);
-  if (run.is_finished) loaded_->model->set_thresholds(task_->thresholds(*loaded_->model));
+  const Calibration calibration = run.is_finished ? task_->calibration(*loaded_->model) : Calibration{};
+  const CalibratedHead head(*loaded_->model, calibration.temperature);
+  if (run.is_finished) loaded_->model->set_thresholds(calibration.thresholds);
   formats::SavedTask saved{*loaded_->model, nullptr, run.history, run.provenance};
   if (loaded_->tokenizer) saved.tokenizer = &loaded_->tokenizer->model();
   if (loaded_->source_tokenizer) saved.source_tokenizer = &loaded_->source_tokenizer->model();

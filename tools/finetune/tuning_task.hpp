@@ -17,6 +17,12 @@
 
 namespace heddle {
 
+// What a trained model needs for its answers to hold, as the validation data say.
+struct Calibration {
+  double temperature = 1;            // of its logits
+  std::vector<double> thresholds{};  // of labels of which texts have any number; none: 1/2, or not that task
+};
+
 class FinetuningTask {
  public:
   virtual ~FinetuningTask() = default;
@@ -35,10 +41,8 @@ class FinetuningTask {
                                                   const std::function<bool()>& /*stop*/) const {
     return {};
   }
-  // The temperature that the logits of the trained model need for its probabilities to hold; 1 where none is fitted.
-  virtual double temperature(const models::TaskModel&) const { return 1; }
-  // The thresholds of labels of which texts have any number; none: 1/2, or not that task.
-  virtual std::vector<double> thresholds(const models::TaskModel&) const { return {}; }
+  // The model answers the validation data once.
+  virtual Calibration calibration(const models::TaskModel&) const { return {}; }
   // Has a new model start from the examples, where it can.
   virtual void start(models::TaskModel&) {}
 };

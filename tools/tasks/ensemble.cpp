@@ -56,33 +56,22 @@ std::vector<ClassPredictions> words_of(const std::vector<TaskAnswers>& answers, 
   return words;
 }
 
-// The pool of having a label and not having it.
-double pooled_probability(const std::vector<double>& of_models, const std::vector<double>& weights) {
-  std::vector<std::vector<double>> pairs;
-  for (const double probability : of_models) pairs.push_back({1 - probability, probability});
-  const std::vector<std::span<const double>> models(pairs.begin(), pairs.end());
-  return pooled(models, weights)[1];
-}
-
 // Thresholds are pooled as probabilities are: a text at the thresholds of all models is at that of the pool.
-LabelProbabilities pooled_labels(const std::vector<TaskAnswers>& answers, const std::vector<double>& weights) {
+LabelProbabilities pool_of_labels(const std::vector<TaskAnswers>& answers, const std::vector<double>& weights) {
   LabelProbabilities pool;
-  const std::vector<std::vector<double>>& first = answers.front().labels.of_texts;
-  const std::size_t labels = first.empty() ? 0 : first.front().size();
-  const auto pool_all = [&](const auto& probability) {
-    std::vector<double> all;
-    for (std::size_t label = 0; label < labels; ++label) {
-      std::vector<double> of_models;
-      for (const TaskAnswers& model : answers) of_models.push_back(probability(model.labels, label));
-      all.push_back(pooled_probability(of_models, weights));
-    }
-    return all;
+  const auto all = [&](const auto& of_model) {
+    std::vector<std::span<const double>> models;
+    for (const TaskAnswers& model : answers) models.emplace_back(of_model(model.labels));
+    return pooled_labels(models, weights);
   };
+  const std::vector<std::vector<double>>& first = answers.front().labels.of_texts;
+  if (first.empty()) return pool;
   for (std::size_t i = 0; i < first.size(); ++i)
-    pool.of_texts.push_back(
-        pool_all([i](const LabelProbabilities& model, std::size_t label) { return model.of_texts[i][label]; }));
-  pool.thresholds = pool_all(
-      [](const LabelProbabilities& model, std::size_t label) { return threshold_of(model.thresholds, label); });
+    pool.of_texts.push_back(all([i](const LabelProbabilities& model) -> const auto& { return model.of_texts[i]; }));
+  const std::vector<double> usual(first.front().size(), threshold_of({}, 0));
+  pool.thresholds = all([&](const LabelProbabilities& model) -> const auto& {
+    return model.thresholds.empty() ? usual : model.thresholds;
+  });
   return pool;
 }
 
@@ -232,7 +221,7 @@ TaskAnswers Ensemble::pool(const std::vector<TaskAnswers>& answers) const {
       pool.tags[s].push_back(all([ s, w ](const TaskAnswers& model) -> const auto& { return model.tags[s][w]; }));
     }
   }
-  pool.labels = pooled_labels(answers, weights_);
+  pool.labels = pool_of_labels(answers, weights_);
   const double sum = std::accumulate(weights_.begin(), weights_.end(), 0.0);
   for (std::size_t n = 0; n < answers.front().numbers.size(); ++n) {
     double mean = 0;

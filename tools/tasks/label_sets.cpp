@@ -145,6 +145,17 @@ std::vector<double> best_thresholds(const LabelProbabilities& of, const TaskData
   return thresholds;
 }
 
+LabelProbabilities tempered(const LabelProbabilities& given, double temperature) {
+  LabelProbabilities result{.of_texts = given.of_texts};
+  for (std::vector<double>& text : result.of_texts) {
+    for (double& probability : text) {
+      const double both[] = {1 - probability, probability};
+      probability = metrics::tempered(both, temperature)[1];
+    }
+  }
+  return result;
+}
+
 LabelPairs label_pairs(const LabelProbabilities& of, const TaskData& data, const data::LabelSet& labels) {
   LabelPairs pairs;
   for (std::size_t i = 0; i < data.texts.size(); ++i) {

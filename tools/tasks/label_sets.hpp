@@ -22,6 +22,9 @@ metrics::RankedLabels ranked_labels(const data::LabelledText& text, const std::v
 // The threshold of each label with the best F1 on these examples.
 std::vector<double> best_thresholds(const LabelProbabilities& of, const TaskData& data, const data::LabelSet& labels);
 
+// The probabilities with their logits divided by a temperature; without thresholds.
+LabelProbabilities tempered(const LabelProbabilities& given, double temperature);
+
 // Each label of each text as an example of two classes, of which the second is having it.
 struct LabelPairs {
   std::vector<std::vector<double>> probabilities;

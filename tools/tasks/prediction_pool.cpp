@@ -151,6 +151,17 @@ std::vector<double> pooled(std::span<const std::span<const double>> models, std:
   return pool;
 }
 
+std::vector<double> pooled_labels(std::span<const std::span<const double>> models, std::span<const double> weights) {
+  std::vector<double> pool;
+  for (std::size_t label = 0; label < models.front().size(); ++label) {
+    std::vector<std::vector<double>> pairs;
+    for (const std::span<const double> model : models) pairs.push_back({1 - model[label], model[label]});
+    const std::vector<std::span<const double>> classes(pairs.begin(), pairs.end());
+    pool.push_back(pooled(classes, weights)[1]);
+  }
+  return pool;
+}
+
 std::vector<double> pool_weights(std::span<const ClassPredictions> models, std::span<const Index> gold) {
   return PoolLikelihood(models, gold).best();
 }

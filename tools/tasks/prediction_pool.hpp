@@ -16,6 +16,10 @@ namespace heddle {
 // The pool of the models' probabilities of the classes: [models][classes], with a weight, 0 or more, for each model.
 std::vector<double> pooled(std::span<const std::span<const double>> models, std::span<const double> weights);
 
+// The pool of the models' probabilities of labels of which a text has any number, [models][labels]: each label is two
+// classes, having it and not.
+std::vector<double> pooled_labels(std::span<const std::span<const double>> models, std::span<const double> weights);
+
 // A model's predictions: probabilities [examples][classes], or numbers [examples].
 using ClassPredictions = std::vector<std::vector<double>>;
 using NumberPredictions = std::vector<double>;
