@@ -153,7 +153,8 @@ bool answer_out_of_fold(const FinetuneOptions& options, const RunSpec& defaults,
     if (!computed) computed = choose_precision(spec.training.precision, arguments);
     std::optional<FoldAnswers> part = train_and_ask(trainee, spec, *computed, options.control);
     if (!part) {
-      arguments.say(concatenate("stopped by --max-time in fold ", fold, " of ", folds, "; the folds start again"));
+      if (options.halvings == 0)
+        arguments.say(concatenate("stopped by --max-time in fold ", fold, " of ", folds, "; the folds start again"));
       return false;
     }
     result.task = trainee.model().task();
@@ -180,7 +181,7 @@ bool answer_validation(const FinetuneOptions& options, const RunSpec& defaults, 
   std::optional<FoldAnswers> answers =
       train_and_ask(trainee, spec, choose_precision(spec.training.precision, arguments), options.control);
   if (!answers) {
-    arguments.say(concatenate("stopped by --max-time: ", candidate));
+    if (options.halvings == 0) arguments.say(concatenate("stopped by --max-time: ", candidate));
     return false;
   }
   result.task = trainee.model().task();

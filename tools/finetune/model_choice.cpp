@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -35,10 +36,10 @@ constexpr Index few_examples = 2000, usual_folds = 5;
 constexpr const char *held_out = "10%", *bag_ending = ".bag.h5", *network_ending = ".network.h5";
 constexpr int time_is_over = 75;
 
-// The learning curve takes at most this part of the time until then, or so many seconds if that is more, and its
-// smallest models learn from so many examples of a class on average.
+// The learning curve of a bag, a network or both takes at most this part of the time until then, or so many seconds if
+// that is more, and its smallest models learn from so many examples of a class on average.
 constexpr double curve_part = 0.2, curve_seconds = 5;
-constexpr Index curve_halvings = 4, least_of_class = 4;
+constexpr Index curve_halvings = 4, least_of_class = 4, never = 1000000000;
 
 // Bags that are compared with each other: single words suit some sentences better than pairs of them. With a third of
 // the usual rate fewer than 100 examples of a class give a better model, and all of a data set as good a one (SST-2 and
@@ -54,9 +55,9 @@ struct Candidate {
   std::string name;
   FinetuneOptions options;
   RunSpec defaults;
-  Probabilities uncalibrated{}, answers{};  // to the examples that decide: of classes, or of labels
-  std::vector<double> thresholds{};         // of labels
-  double temperature = 1, seconds = 0;
+  Probabilities uncalibrated{}, answers{};                  // to the examples that decide: of classes, or of labels
+  std::vector<double> thresholds{};                         // of labels
+  double temperature = 1, seconds = 0, seconds_of_one = 0;  // of all that were tried, and of this one
 };
 
 std::string beside(const std::string& output, const std::string& ending) {
@@ -109,7 +110,7 @@ class ModelChoice {
     }
     Candidate both = candidate("bag and network", options_, 0);
     if (candidates_.size() > 1) {
-      pool(both, {&bag, &network});
+      weights_ = pool(both, {&bag, &network});
       candidates_.push_back(&both);
     }
     decide();
@@ -117,7 +118,7 @@ class ModelChoice {
     if (const int status = write(chosen, bag, network); status != 0) return status;
     report();
     if (choice.report.empty()) return 0;
-    if (&chosen == &bag) draw_curve(bag);
+    draw_curve(&chosen == &both ? std::vector<const Candidate*>{&bag, &network} : std::vector{&chosen});
     write_decision_page(choice.report, page_);
     return 0;
   }
@@ -190,8 +191,12 @@ class ModelChoice {
                                     : answer_validation(of.options, of.defaults, of.name, arguments_, found);
     if (!is_done) return false;
     take(of, std::move(found));
-    of.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    take_time(of, begin);
     return true;
+  }
+
+  static void take_time(Candidate& of, std::chrono::steady_clock::time_point begin) {
+    of.seconds = of.seconds_of_one = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   void take(Candidate& of, OutOfFold found) {
@@ -307,11 +312,12 @@ class ModelChoice {
     check<DataError>(model.labels().names() == page_.labels.names(), network.options.output,
                      ": has other labels than the bag");
     take(network, std::move(found));
-    network.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    take_time(network, begin);
     return 0;
   }
 
-  void pool(Candidate& both, const std::vector<const Candidate*>& models) {
+  // Sets the answers of all models together; returns their weights.
+  std::vector<double> pool(Candidate& both, const std::vector<const Candidate*>& models) const {
     for (const Candidate* const model : models) both.seconds += model->seconds;
     const auto weights_of = [&](const auto& answers, const auto& keep) {
       std::vector<ClassPredictions> predictions;
@@ -335,11 +341,12 @@ class ModelChoice {
         both.answers[i] = has_label_sets_ ? pooled_labels(answers, weights) : pooled(answers, weights);
       }
     }
-    weights_ = weights_of(calibrated, every);
-    if (!has_label_sets_) return;
+    std::vector<double> weights = weights_of(calibrated, every);
+    if (!has_label_sets_) return weights;
     std::vector<std::span<const double>> thresholds;
     for (const Candidate* const model : models) thresholds.emplace_back(model->thresholds);
-    both.thresholds = pooled_labels(thresholds, weights_);
+    both.thresholds = pooled_labels(thresholds, weights);
+    return weights;
   }
 
   // The simplest one first, and another in its place if that is better by more than chance.
@@ -446,31 +453,51 @@ class ModelChoice {
     }
   }
 
-  // Bags like this one that learn from a sixteenth, an eighth, ... of the examples, as far as there is time.
-  void draw_curve(const Candidate& bag) {
+  // Models like the chosen one that learn from a sixteenth, an eighth, ... of the examples, as far as there is time.
+  void draw_curve(const std::vector<const Candidate*>& members) {
     const Index others = static_cast<Index>(page_.data.texts.size());
     const bool is_divided = folds_ == 0 && validation(options_.valid).holds_out();
     const Index all = folds_ > 0 ? examples_ - examples_ / folds_ : examples_ - (is_divided ? others : 0);
-    const double until = cli::seconds_since_start(), most = std::max(curve_seconds, curve_part * until);
-    const double limit = options_.control.max_time.seconds, one = bag.seconds / static_cast<double>(std::size(bags));
-    double planned = 0;
+    const double begin = cli::seconds_since_start(), limit = options_.control.max_time.seconds;
+    double end = begin + std::max(curve_seconds, curve_part * begin);
+    if (limit > 0) end = std::min(end, limit);
+    double next = 0;
+    for (const Candidate* const of : members) next += of->seconds_of_one;
+    next = std::ldexp(next, -static_cast<int>(curve_halvings));
     for (Index halvings = curve_halvings; halvings > 0; --halvings) {
       const Index examples = all >> halvings;
-      if (examples < least_of_class * page_.labels.size()) continue;
-      planned += one * static_cast<double>(examples) / static_cast<double>(all);
-      if (planned > most || (limit > 0 && until + planned > limit)) break;
-      Candidate smaller = candidate(bag.name, bag.options, bag_rate);
-      smaller.options.halvings = halvings;
-      smaller.options.control.max_time = {};
-      OutOfFold found;
-      const bool is_done = folds_ > 0
-                               ? answer_out_of_fold(smaller.options, smaller.defaults, bag.name, arguments_, found)
-                               : answer_validation(smaller.options, smaller.defaults, bag.name, arguments_, found);
-      if (!is_done) return;
-      take(smaller, std::move(found));
-      add_point(examples, smaller);
+      const double now = cli::seconds_since_start();
+      if (now + next > end) break;
+      const bool is_drawn = examples >= least_of_class * page_.labels.size();
+      if (is_drawn && !add_point(examples, members, {halvings, end})) break;
+      next = 2 * (is_drawn ? cli::seconds_since_start() - now : next);
     }
-    if (!page_.curve.empty()) add_point(all, bag);
+    if (!page_.curve.empty()) add_point(all, *candidates_[chosen_]);
+  }
+
+  struct PointLimits {
+    Index halvings;
+    double end;  // in seconds since the start of the program
+  };
+  bool add_point(Index examples, const std::vector<const Candidate*>& members, const PointLimits& limits) {
+    std::vector<Candidate> smaller;
+    for (const Candidate* const of : members) {
+      smaller.push_back({.name = of->name, .options = of->options, .defaults = of->defaults});
+      Candidate& one = smaller.back();
+      one.options.halvings = limits.halvings;
+      one.options.control.max_time.seconds = limits.end;
+      // A network reads the validation data once, after its last step; they take most of the time of so few examples.
+      if (!one.options.begins_new()) one.defaults.selection.select = Select::last;
+      if (!one.options.begins_new()) one.defaults.training.eval_every = never;
+      if (!ask(one)) return false;
+    }
+    if (smaller.size() > 1) {
+      Candidate both = candidate("", options_, 0);
+      (void)pool(both, {&smaller[0], &smaller[1]});
+      smaller = {std::move(both)};
+    }
+    add_point(examples, smaller.front());
+    return true;
   }
 
   void add_point(Index examples, const Candidate& of) {
