@@ -45,6 +45,10 @@ constexpr Index curve_halvings = 4, least_of_class = 4, never = 1000000000;
 // the usual rate fewer than 100 examples of a class give a better model, and all of a data set as good a one (SST-2 and
 // TREC-6).
 constexpr double bag_rate = 0.05;
+// Where a word would have a number for each of more classes it has a vector of this width, which learns at the usual
+// rate. On 2,000 and 10,000 made-up classes that takes a fortieth and a sixth or less of the time and a twentieth of
+// the memory, and the rate of the others loses half of the accuracy.
+constexpr Index many_classes = 1000, width_of_many = 64;
 struct BagSettings {
   const char* name;
   Index ngrams;
@@ -135,7 +139,9 @@ class ModelChoice {
     options.from.clear();
     options.arch.name = models::architecture("bag").name;
     options.arch.settings["ngrams"] = std::to_string(settings.ngrams);
-    return candidate(settings.name, options, bag_rate);
+    const bool has_many = page_.labels.size() > many_classes;
+    if (has_many) options.arch.settings["width"] = std::to_string(width_of_many);
+    return candidate(settings.name, options, has_many ? 0 : bag_rate);
   }
 
   // Counts the examples, and decides how models are compared.
@@ -147,6 +153,7 @@ class ModelChoice {
     const RunSpec spec = settled(all.options, all.defaults, trainee, arguments_);
     const LabelledTask task(all.options, spec, std::nullopt, arguments_);
     page_.examples = examples_ = task.train_data().size();
+    page_.labels = task.labels();
     page_.counts = label_counts_in(task.train_data(), spec.tuning->task.kind(), task.labels());
     page_.warnings = task.slips();
     page_.facts = {concatenate(task.train_data().file, ": ", counted(examples_, "example", "examples"), ", ",
