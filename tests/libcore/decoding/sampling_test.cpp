@@ -145,6 +145,23 @@ TEST_CASE("sampling: tokens that may not come are never drawn, and the probabili
   CHECK(sample({six_logits.data(), 6, 1}, {.temperature = 0}, {}, RandomStream(1, 1), 0).id == 0);
 }
 
+TEST_CASE("sampling: what is forbidden never comes, however one samples") {
+  std::vector<Real> constrained(six_logits.begin(), six_logits.end());
+  for (const std::size_t best : {1, 5}) constrained[best] = -std::numeric_limits<Real>::infinity();
+  const std::vector<SamplingOptions> ways{{},           {.temperature = 0}, {.top_k = 1},
+                                          {.top_k = 3}, {.top_p = 0.9},     {.min_p = 0.1}};
+  for (SamplingOptions way : ways) {
+    for (const double penalty : {1.0, 1.5, 0.5}) {
+      way.repetition_penalty = penalty;
+      for (std::uint64_t i = 0; i < 100; ++i) {
+        const Choice choice =
+            sample({six_logits.data(), 6, 6, constrained}, way, std::vector<TokenId>{1, 3}, RandomStream(1, 1), i);
+        CHECK((choice.id != 1 && choice.id != 5));
+      }
+    }
+  }
+}
+
 TEST_CASE("sampling: a single logit that is not finite is an error, wherever it is and however one samples") {
   constexpr Real infinity = std::numeric_limits<Real>::infinity();
   const std::vector<SamplingOptions> ways{{},

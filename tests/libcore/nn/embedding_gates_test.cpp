@@ -49,6 +49,19 @@ TEST_CASE("embedding gates: values and gradients, of the gates and of the table"
   check_oracle(gated_by(nn::GateBaseline::of_token(3), table), expected(third), {gates});
 }
 
+TEST_CASE("embedding gates: the mean of a table is that of all its rows, however many") {
+  for (const Index rows : {5, 1023, 1024, 1025, 2600}) {
+    CAPTURE(rows);
+    const Tensor table({rows, 2});
+    for (Index row = 0; row < rows; ++row) table[2 * row] = static_cast<Real>(row), table[2 * row + 1] = -1;
+    const Tensor closed = gated_by(nn::GateBaseline::mean(), table)({Variable(Tensor({6}, 0))}).value();
+    for (Index i = 0; i < 6; ++i) {
+      CHECK(closed[2 * i] == doctest::Approx(static_cast<double>(rows - 1) / 2));
+      CHECK(closed[2 * i + 1] == doctest::Approx(-1));
+    }
+  }
+}
+
 TEST_CASE("embedding gates: other lookups stay as they are, and gates do not nest") {
   const Variable gates(normal_tensor({6}, 1)), table(normal_tensor({5, 4}, 2));
   const nn::GateBaseline mean = nn::GateBaseline::mean();

@@ -166,6 +166,41 @@ TEST_CASE("message passing: sums and means of sources without a row for each edg
   }
 }
 
+TEST_CASE("message passing: messages of both ends are those of plain loops where edges have no features") {
+  const auto edges = random_edges(7, 4);
+  const Variable x(normal_tensor({7, 5}, 1));
+  for (const Index edge_width : {0, 3}) {
+    CAPTURE(edge_width);
+    Parameters parameters(ParameterSource(1));
+    const nn::MessagePassing layer(Scope(parameters, ""), {.width = 5,
+                                                           .edge_width = edge_width,
+                                                           .messages = Messages::both,
+                                                           .update = NodeUpdate::linear,
+                                                           .stddev = 0.5,
+                                                           .output_stddev = 0.5});
+    const auto row_times = [&](const std::string& matrix, const Tensor& states, Index node, Index row) {
+      const Tensor& weight = parameters.find(matrix + "/weight")->value();
+      Real sum = 0;
+      for (Index c = 0; c < 5; ++c) sum += weight[row * 5 + c] * states[node * 5 + c];
+      return sum;
+    };
+    const Tensor heard({7, 5}, 0), y({7, 5}, 0);
+    for (Index i = 0; i < 7; ++i) {
+      for (Index e = edges->rows[static_cast<std::size_t>(i)]; e < edges->rows[static_cast<std::size_t>(i) + 1]; ++e) {
+        const Index source = edges->sources[static_cast<std::size_t>(e)];
+        for (Index c = 0; c < 5; ++c) {
+          const Real said = row_times("target", x.value(), i, c) + row_times("source", x.value(), source, c);
+          heard[i * 5 + c] += std::max(said, Real(0));
+        }
+      }
+    }
+    for (Index i = 0; i < 35; ++i) {
+      y[i] = row_times("own", x.value(), i / 5, i % 5) + row_times("heard", heard, i / 5, i % 5);
+    }
+    CHECK(difference(layer(x, graph_edges(edges)).value(), y) < 1e-12);
+  }
+}
+
 TEST_CASE("graph attention: weights that are dropped depend on the graph's number in the step, not on its batch") {
   nn::GraphAttentionOptions options = attention_options();
   options.edge_width = 0;

@@ -96,6 +96,20 @@ TEST_CASE("offsets: marks that are kept are found with their letters, those that
   }
 }
 
+TEST_CASE("offsets: marks that are removed belong to their letter, whichever it is and however many they are") {
+  TokenizerModel model = tokenizer_of(TokenizerKind::wordpiece, {"e", "\u03b5", "\u0435", "##x"}).model();
+  model.european_accents = true;
+  const Tokenizer tokenizer(model);
+  for (const std::string letter : {"e", "\u00e9", "\u1ec7", "\u03b5", "\u03ad", "\u0435", "\u0400"}) {
+    std::string marked = letter;
+    for (const std::string mark : {"", "\u0301", "\u0323", "\u0308"}) {
+      marked += mark;
+      CAPTURE(marked);
+      CHECK(slices(tokenizer, marked + "x " + marked) == Slices{marked, "x", marked});
+    }
+  }
+}
+
 TEST_CASE("offsets: wordpiece of a slice is the piece, on random text") {
   Slices pieces = {"a", "##a", "b", "##b", "e", "##e", "##\u0436", "##ab", "i", "##i", ".", "\u2014", "ae", "#"};
   const Tokenizer tokenizer = tokenizer_of(TokenizerKind::wordpiece, pieces);
