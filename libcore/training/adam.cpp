@@ -89,8 +89,7 @@ struct CoupledDecay final : AdamSettings {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters,
-                                      bool (*takes)(const Parameter&)) {
+std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters, const Takes& takes) {
   return std::make_unique<Adam>(settings, DecayOf::weights,
                                 Slices(parameters, settings.treatment(), {"m", "v"}, takes));
 }

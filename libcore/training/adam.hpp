@@ -1,6 +1,7 @@
 // What Adam and the rules that are made of it have in common.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "libcore/training/optimizer.hpp"
@@ -19,8 +20,11 @@ struct AdamSettings : OptimizerSettings {
   }
 };
 
+using Takes = std::function<bool(const Parameter&)>;
+
 // AdamW over those parameters that are taken, for rules that use it for a part of them.
-std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters,
-                                      bool (*takes)(const Parameter&));
+std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters, const Takes& takes);
+// The same with coupled.cpp's rule for output embeddings.
+std::unique_ptr<Optimizer> make_coupled(const AdamSettings& settings, Parameters& parameters, const Takes& takes);
 
 }  // namespace heddle::training

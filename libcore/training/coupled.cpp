@@ -35,15 +35,15 @@ HEDDLE_KERNEL void update_row(const RowConstants& c, const Real* roots, Real* w,
 
 class Coupled : public Optimizer {
  public:
-  Coupled(const AdamSettings& settings, Parameters& parameters)
+  Coupled(const AdamSettings& settings, Parameters& parameters, Takes takes)
       : beta1_(settings.beta1),
         beta2_(settings.beta2),
         epsilon_(settings.epsilon),
         weight_decay_(settings.weight_decay),
         treatment_(settings.treatment()),
-        others_(make_adamw(settings, parameters, [](const Parameter& of) { return !of.is_output; })) {
+        others_(make_adamw(settings, parameters, [takes](const Parameter& of) { return !of.is_output && takes(of); })) {
     for (const Parameter& parameter : parameters.all()) {
-      if (!parameter.is_trained() || !parameter.is_output) continue;
+      if (!parameter.is_trained() || !parameter.is_output || !takes(parameter)) continue;
       const Shape& shape = parameter.value().shape();
       tables_.push_back({&parameter, Tensor(shape, 0), Tensor({shape[1]}, 0)});
     }
@@ -135,11 +135,15 @@ struct CoupledSettings final : AdamSettings {
   CoupledSettings() { weight_decay = 0.1; }
 
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Coupled>(*this, parameters);
+    return make_coupled(*this, parameters, [](const Parameter&) { return true; });
   }
 };
 
 }  // namespace
+
+std::unique_ptr<Optimizer> make_coupled(const AdamSettings& settings, Parameters& parameters, const Takes& takes) {
+  return std::make_unique<Coupled>(settings, parameters, takes);
+}
 
 OptimizerChoice coupled_defaults() {
   return CoupledSettings();

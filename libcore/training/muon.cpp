@@ -140,10 +140,12 @@ class Muon : public Optimizer {
  public:
   struct Rates {
     double momentum, weight_decay, others;
+    bool coupled;
   };
   Muon(const Rates& rates, const AdamSettings& of_others, Parameters& parameters)
       : rates_(rates),
-        others_(make_adamw(of_others, parameters, [](const Parameter& of) { return !is_hidden_matrix(of); })) {
+        others_((rates.coupled ? make_coupled : make_adamw)(
+            of_others, parameters, [](const Parameter& of) { return !is_hidden_matrix(of); })) {
     for (const Parameter& parameter : parameters.all()) {
       if (!parameter.is_trained() || !is_hidden_matrix(parameter)) continue;
       matrices_.push_back({&parameter, Tensor(parameter.value().shape(), 0)});
@@ -213,6 +215,7 @@ class Muon : public Optimizer {
 struct MuonSettings final : AdamSettings {
   static constexpr const char* kind_name = "muon";
   double momentum = 0.95, others = 0.15;
+  bool coupled = false;
   MuonSettings() {
     beta2 = 0.95;
     weight_decay = 0.1;
@@ -220,7 +223,7 @@ struct MuonSettings final : AdamSettings {
 
   double usual_rate(double) const override { return 0.02; }
   std::unique_ptr<Optimizer> make(Parameters& parameters) const override {
-    return std::make_unique<Muon>(Muon::Rates{momentum, weight_decay, others}, *this, parameters);
+    return std::make_unique<Muon>(Muon::Rates{momentum, weight_decay, others, coupled}, *this, parameters);
   }
 
   template <class Self, class Visitor>
@@ -231,6 +234,7 @@ struct MuonSettings final : AdamSettings {
                 .above(0, 1000)
                 .takes("X"),
             self.others);
+    visitor(Field("coupled", "update output embeddings by the rule `coupled` instead of AdamW"), self.coupled);
     AdamSettings::visit(self, visitor);
   }
 };

@@ -3,6 +3,7 @@
 // added, the other rows are left out if the rule would leave them as they are.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -42,7 +43,7 @@ class Slices {
   // "m/decoder/0/…".
   Slices(
       Parameters& parameters, const Treatment& treatment, std::initializer_list<const char*> state_names,
-      bool (*takes)(const Parameter&) = [](const Parameter&) { return true; });
+      const std::function<bool(const Parameter&)>& takes = [](const Parameter&) { return true; });
 
   // The state of one parameter after the other.
   const std::vector<StateTensor>& state() const { return state_; }

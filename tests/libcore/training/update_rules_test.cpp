@@ -140,11 +140,11 @@ Matrix nearly_orthogonal(Matrix x) {
   return is_tall ? transposed(x) : x;
 }
 
-void muon(Trained& p, const Given& in) {
+void muon(Trained& p, const Given& in, bool is_coupled) {
   if (!p.kind.is_hidden_matrix) {
     Given slower = in;
     slower.rate *= 0.3;
-    return adam(p, slower, 0.8, 0.9, 1e-3, false);
+    return is_coupled ? coupled(p, slower) : adam(p, slower, 0.8, 0.9, 1e-3, false);
   }
   const auto columns = static_cast<std::size_t>(p.columns());
   Matrix x(static_cast<std::size_t>(p.rows()), Numbers(columns));
@@ -170,7 +170,12 @@ const Rule& rule_of(const std::string& name) {
       {"adamw", {"adamw" + adams, [](Trained& p, const Given& in) { adam(p, in, 0.8, 0.9, 1e-3, false); }}},
       {"adam", {"adam" + adams, [](Trained& p, const Given& in) { adam(p, in, 0.8, 0.9, 1e-3, true); }}},
       {"coupled", {"coupled" + adams, coupled}},
-      {"muon", {"muon" + adams + ",momentum=0.7,others=0.3", muon}},
+      {"muon",
+       {"muon" + adams + ",momentum=0.7,others=0.3,coupled=false",
+        [](Trained& p, const Given& in) { muon(p, in, false); }}},
+      {"muon, coupled",
+       {"muon" + adams + ",momentum=0.7,others=0.3,coupled=true",
+        [](Trained& p, const Given& in) { muon(p, in, true); }}},
       {"lion",
        {"lion:beta1=0.7,beta2=0.9",
         [](Trained& p, const Given& in) {
@@ -213,7 +218,7 @@ const Rule& rule_of(const std::string& name) {
 
 // Steps of a model are those of its layers (models/update_rule_test.cpp).
 std::vector<std::string> rules_with_equations() {
-  std::vector<std::string> names;
+  std::vector<std::string> names{"muon, coupled"};
   for (const std::string& name : kinds<OptimizerSettings>().names()) {
     if (!OptimizerChoice::from(name)->rule_file()) names.push_back(name);
   }
