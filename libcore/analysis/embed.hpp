@@ -37,8 +37,8 @@ struct EmbedOptions {
   // 0 is the input of the first block, i the output of block i, the last one after the final norm; as chosen_layers()
   // takes them. Several layers are averaged.
   std::vector<Index> layers{-1};
-  Index batch_tokens =
-      decoding::usual_batch_tokens;  // maximum of tokens in a batch, padding included, unless one text is longer
+  // The maximum of tokens in a batch, padding included, unless one text is longer.
+  Index batch_tokens = decoding::usual_batch_tokens;
 };
 
 // For each text, in order, its states [positions, width], or the means [wanted, width]. Texts of similar length share a

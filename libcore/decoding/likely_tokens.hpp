@@ -16,8 +16,8 @@ struct LikelyToken {
 struct LikelyOptions {
   Index top = 1;         // tokens wanted of each distribution
   Index vocab_size = 0;  // only tokens below it; 0: all
-  Index batch_tokens =
-      usual_batch_tokens;  // maximum of tokens in a batch, padding included, unless one sequence is longer
+  // The maximum of tokens in a batch, padding included, unless one sequence is longer.
+  Index batch_tokens = usual_batch_tokens;
 };
 
 // Sorted by falling probability, then by id. `log_sum` is log_sum_exp(logits, vocab).

@@ -92,7 +92,7 @@ std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const 
   // Memory that is new to the process costs more than packing twice.
   const bool has_many = std::accumulate(lengths.begin(), lengths.end(), Index{0}) > 4 * options.batch_tokens;
   std::optional<KeptPanelsScope> kept;
-  if (has_many) kept.emplace(matrices_of(model.parameters()));
+  if (options.keeps_panels && has_many) kept.emplace(matrices_of(model.parameters()));
   return results_of_length_batches<TaskOutput>(lengths, options.batch_tokens, body);
 }
 

@@ -27,6 +27,8 @@ struct TaskOutput {
 struct PredictOptions {
   Index batch_tokens = usual_batch_tokens;  // padded tokens in a batch, at most, where one sequence is not longer
   std::function<bool()> stop = [] { return false; };
+  // Packs weights once for many batches, for as much memory again as they take (KeptPanelsScope).
+  bool keeps_panels = false;
 };
 
 // One output per sequence, in order. Sequences of similar length share a batch; ranks divide the batches

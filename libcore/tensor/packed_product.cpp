@@ -1,12 +1,8 @@
 #include "libcore/tensor/packed_product.hpp"
 
 #include <algorithm>
-#include <list>
-#include <unordered_map>
-#include <utility>
 
-#include "libcore/tensor/kept_panels.hpp"
-#include "libcore/tensor/storage_format.hpp"
+#include "libcore/tensor/packed_lanes.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "libcore/tensor/workspace.hpp"
 
@@ -22,12 +18,8 @@ constexpr Index rounded_up(Index x, Index unit) {
 }
 
 // Multiples of every kernel's tile and depth_unit, as far as they count lanes or depth.
-constexpr Index depth_bytes = 3072;                  // of a lane of a slab
-constexpr Index slab_bytes = Index{12} << 20;        // of the common operand, in the shared cache
-constexpr Index own_bytes = 800 << 10;               // of a task's own operand, in its core's cache
-constexpr Index pack_lanes = 288, pack_depth = 256;  // packed at a time
-// The same for contiguous lanes. More rows of a matrix, often a power of two apart, fall on the same cache lines.
-constexpr Index pack_step = 16;
+constexpr Index slab_bytes = Index{12} << 20;                    // of the common operand, in the shared cache
+constexpr Index own_bytes = 800 << 10;                           // of a task's own operand, in its core's cache
 constexpr Index tile_rows = 256, tile_columns = 480;             // of the common operand, multiplied at a time
 constexpr Index most_own = 256, good_own = 128, least_own = 64;  // lanes of a task
 constexpr Index least_span = 192;
@@ -38,115 +30,6 @@ void prefetch([[maybe_unused]] const std::byte* memory, [[maybe_unused]] Index b
   for (Index i = 0; i < bytes; i += cache_line) __builtin_prefetch(memory + i, 0, 2);
 #endif
 }
-
-// One of the two operands as lanes [lanes, depth]: rows of the left one, columns of the right one.
-struct Lanes {
-  MatrixView x;
-  Index width;  // of a panel
-  bool left;
-  const MicroKernel* kernel;
-
-  Lanes(const MicroKernel& k, const MatrixView& view, bool is_left)
-      : x(is_left ? view : view.flipped()), width(is_left ? k.rows : k.columns), left(is_left), kernel(&k) {}
-
-  Index count() const { return x.rows; }
-  Index padded() const { return rounded_up(x.rows, width); }
-  Lanes lanes_in(Index begin, Index end) const {
-    Lanes part = *this;
-    part.x = x.rows_in(begin, end);
-    return part;
-  }
-  Lanes depth_in(Index begin, Index end) const {
-    Lanes part = *this;
-    part.x = x.columns_in(begin, end);
-    return part;
-  }
-
-  // Packs the part [begin, end) of the depth. Contiguous lanes are packed a few steps of the depth at a time,
-  // all panels in turn, so that memory is read in long runs.
-  void pack(Index begin, Index end, std::byte* panels) const {
-    const Index step = x.transposed ? rounded_up(pack_step, kernel->depth_unit) : pack_depth;
-    for (Index k = begin; k < end; k += step) {
-      for (Index lane = 0; lane < x.rows; lane += width) {
-        static thread_local Workspace workspace;
-        const MatrixView panel =
-            unpacked(x.rows_in(lane, std::min(x.rows, lane + width)).columns_in(k, std::min(end, k + step)), workspace);
-        std::byte* to = panels + kernel->panel_bytes(lane, x.columns) + kernel->panel_bytes(width, k);
-        left ? kernel->pack_left(panel, to) : kernel->pack_right(panel.flipped(), to);
-      }
-    }
-  }
-};
-
-// Packs the lanes of a slab's depth, on all threads.
-void pack_slab(const Lanes& lanes, std::byte* panels) {
-  const Index depth = lanes.x.columns, across = ceil_div(lanes.count(), pack_lanes), down = ceil_div(depth, pack_depth);
-  parallel_for(across * down, [&](Index task) {
-    const Index lane = task / down * pack_lanes, k = task % down * pack_depth;
-    lanes.lanes_in(lane, std::min(lanes.count(), lane + pack_lanes))
-        .pack(k, std::min(depth, k + pack_depth), panels + lanes.kernel->panel_bytes(lane, depth));
-  });
-}
-
-Index slab_depth(const MicroKernel& kernel, Index depth) {
-  return std::clamp<Index>(depth, 1, depth_bytes / static_cast<Index>(kernel.packed_bytes));
-}
-
-// A right operand whole: the slabs of its depth one after the other, of all lanes each.
-class KeptOperand {
- public:
-  KeptOperand(const MicroKernel& kernel, const MatrixView& b) : kernel_(kernel), b_(b) {
-    const Lanes lanes(kernel, b, false);
-    auto* panels = memory_.get<std::byte>(kernel.panel_bytes(lanes.padded(), b.rows));
-    const Index step = slab_depth(kernel, b.rows);
-    for (Index k = 0; k < b.rows; k += step) {
-      pack_slab(lanes.depth_in(k, std::min(b.rows, k + step)), panels + kernel.panel_bytes(lanes.padded(), k));
-    }
-  }
-
-  bool is(const MicroKernel& kernel, const MatrixView& b) const {
-    return &kernel == &kernel_ && b.rows == b_.rows && b.columns == b_.columns && b.stride == b_.stride &&
-           b.transposed == b_.transposed && b.dtype == b_.dtype && b.skipped == b_.skipped;
-  }
-  const std::byte* panels() const { return memory_.data(); }
-
- private:
-  const MicroKernel& kernel_;
-  const MatrixView b_;
-  Workspace memory_;
-};
-
-}  // namespace
-
-class KeptPanels {
- public:
-  explicit KeptPanels(std::span<const Tensor> matrices) {
-    for (const Tensor& matrix : matrices) operands_[matrix.raw()];
-  }
-
-  // Null for a matrix that is none of those.
-  const std::byte* find(const MicroKernel& kernel, const MatrixView& b) {
-    const auto found = operands_.find(b.data);
-    if (found == operands_.end()) return nullptr;
-    for (const KeptOperand& kept : found->second) {
-      if (kept.is(kernel, b)) return kept.panels();
-    }
-    return found->second.emplace_back(kernel, b).panels();
-  }
-
-  static inline constinit thread_local KeptPanels* current = nullptr;
-
- private:
-  std::unordered_map<const void*, std::list<KeptOperand>> operands_;
-};
-
-KeptPanelsScope::KeptPanelsScope(std::span<const Tensor> matrices)
-    : panels_(std::make_unique<KeptPanels>(matrices)), before_(std::exchange(KeptPanels::current, panels_.get())) {}
-KeptPanelsScope::~KeptPanelsScope() {
-  KeptPanels::current = before_;
-}
-
-namespace {
 
 // The operand of fewer lanes is the common one: packed once by all threads, in slabs small enough to stay in the shared
 // cache. Each task packs some lanes of the other one for itself, and sums the tiles of these lanes over the depth in
@@ -161,7 +44,7 @@ class PackedProduct {
         sink_(sink),
         inner_(a.columns),
         depth_(slab_depth(kernel, a.columns)),
-        kept_(KeptPanels::current == nullptr ? nullptr : KeptPanels::current->find(kernel, b)),
+        kept_(kept_panels(kernel, b)),
         slab_(std::min(common_.count(), slab_lanes())),
         cut_(cut()) {}
 
@@ -230,7 +113,7 @@ class PackedProduct {
     const Index depth = std::min(depth_, inner_ - k);
     const Lanes common = common_.lanes_in(lane, std::min(common_.count(), lane + slab_)).depth_in(k, k + depth);
     const Lanes own = own_.depth_in(k, k + depth);
-    if (!is_kept(common)) pack_slab(common, packed_);
+    if (!is_kept(common)) common.pack(packed_);
     common_panels_ = is_kept(common) ? kept_from(lane, k) : packed_;
     const Index span = rounded_up(ceil_div(common.count(), cut_.spans), common.width);
     const Slab slab{lane, k, k == 0, k + depth == inner_, kernel_.padded_depth(depth)};

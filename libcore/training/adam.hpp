@@ -1,10 +1,9 @@
 // What Adam and the rules that are made of it have in common.
 #pragma once
 
-#include <functional>
 #include <memory>
 
-#include "libcore/training/optimizer.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 
@@ -19,8 +18,6 @@ struct AdamSettings : OptimizerSettings {
     OptimizerSettings::visit(self, visitor);
   }
 };
-
-using Takes = std::function<bool(const Parameter&)>;
 
 // AdamW over those parameters that are taken, for rules that use it for a part of them.
 std::unique_ptr<Optimizer> make_adamw(const AdamSettings& settings, Parameters& parameters, const Takes& takes);

@@ -3,8 +3,8 @@
 //   five times  A = X X^T, X = a X + (b A + c A^2) X   with a, b, c = 3.4445, -4.7750, 2.0315,
 //   W -= r (sqrt(max(1, out / in)) X + decay W).
 // The steps of Newton and Schulz bring all singular values of X near 1, so that a step moves every direction alike. Of
-// a tall matrix X^T X stands for X X^T, on the other side. Embeddings, norms, biases and heads are updated by AdamW, at
-// a fraction of the rate.
+// a tall matrix X^T X stands for X X^T, on the other side. Embeddings, norms, biases and heads are updated by AdamW, or
+// where they are coupled by the rule of coupled.cpp, at a fraction of the rate.
 //
 // Source: Jordan et al. 2024, "Muon: an optimizer for hidden layers in neural networks" (kellerjordan.github.io).
 #include <cmath>

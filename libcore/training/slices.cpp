@@ -7,7 +7,7 @@
 namespace heddle::training {
 
 Slices::Slices(Parameters& parameters, const Treatment& treatment, std::initializer_list<const char*> state_names,
-               const std::function<bool(const Parameter&)>& takes) {
+               const Takes& takes) {
   for (const Parameter& parameter : parameters.all()) {
     if (!parameter.is_trained() || !takes(parameter)) continue;
     Trained trained{&parameter, treatment.rate_of(parameter), treatment.decays(parameter), {}};

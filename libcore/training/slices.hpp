@@ -37,13 +37,16 @@ struct Slice {
 // What a rule does to an element whose gradient is zero.
 enum class Idle { moves, decays, stays };
 
+// Whether a rule updates the parameter.
+using Takes = std::function<bool(const Parameter&)>;
+
 class Slices {
  public:
   // A state of zeros for each trained parameter, of those that are taken, and each of these names: "m" becomes
   // "m/decoder/0/…".
   Slices(
       Parameters& parameters, const Treatment& treatment, std::initializer_list<const char*> state_names,
-      const std::function<bool(const Parameter&)>& takes = [](const Parameter&) { return true; });
+      const Takes& takes = [](const Parameter&) { return true; });
 
   // The state of one parameter after the other.
   const std::vector<StateTensor>& state() const { return state_; }

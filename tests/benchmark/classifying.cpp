@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
     std::size_t tokens = 0;
     for (const data::TaskExample& example : examples) tokens += example.sequence.ids.size();
     const double seconds = median_seconds(static_cast<int>(options.turns), [&] {
-      decoding::predict(*loaded.model, examples, {.batch_tokens = options.batch_tokens});
+      decoding::predict(*loaded.model, examples, {.batch_tokens = options.batch_tokens, .keeps_panels = true});
     });
     formats::Json json;
     json["texts_per_second"] = static_cast<double>(examples.size()) / seconds;

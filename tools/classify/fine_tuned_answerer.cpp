@@ -14,7 +14,7 @@ class FineTunedAnswerer : public Answerer {
         models_(arguments.operand("MODEL"), options.base),
         ask_{input_of(models_.task(), options).gold,
              {options.max_answer_length, options.top},
-             {.batch_tokens = options.batch_tokens}},
+             {.batch_tokens = options.batch_tokens, .keeps_panels = true}},
         overlong_{options.overlong},
         baseline_name_(options.baseline) {
     refuse_unused(models_.task(), options, arguments);
