@@ -11,6 +11,7 @@
 #include "libcore/decoding/logits.hpp"
 #include "libcore/models/task_batch.hpp"
 #include "libcore/tensor/kept_panels.hpp"
+#include "libcore/tensor/matmul.hpp"
 
 namespace heddle::decoding {
 
@@ -89,6 +90,9 @@ std::vector<TaskOutput> predict(const models::TaskModel& model, std::span<const 
     predict_batch(model, batch, results);
     return true;
   };
+  // An answer has the same bits whatever it is batched with: the first positions of a batch are few rows, those of
+  // another many.
+  const RowKernelsScope kernels(RowKernels::many);
   // Memory that is new to the process costs more than packing twice.
   const bool has_many = std::accumulate(lengths.begin(), lengths.end(), Index{0}) > 4 * options.batch_tokens;
   std::optional<KeptPanelsScope> kept;

@@ -95,6 +95,7 @@ TEST_CASE("baseline: less than ten examples that are drawn again and again prove
     CAPTURE(metric);
     const std::string few = report(9, model, metric), enough = report(10, model, metric);
     CHECK(contains(few, narrow));
+    CHECK(contains(few, " with 95 % confidence" + narrow));
     CHECK(contains(few, equal));
     CHECK_FALSE(contains(enough, narrow));
     CHECK(contains(enough, better));

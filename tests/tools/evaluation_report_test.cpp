@@ -223,6 +223,8 @@ TEST_CASE("judge: numbers, of whose squared errors the lower are better") {
       judge(few, task, {}, nine, {.metric = "mean_squared_error", .intervals = true, .baseline = &mean});
   CHECK(has(narrow.text, ", too narrow for so few examples\n"));
   CHECK_FALSE(narrow.comparison->is_better);
+  CHECK(has(narrow.comparison->text("error"), " with 95 % confidence, too narrow for so few examples"));
+  CHECK_FALSE(has(squared.comparison->text("error"), "too narrow"));
   nine.numbers.back() = std::nan("");
   CHECK_THROWS_AS(judge(few, task, {}, nine, {}), NumericError);
 }

@@ -19,6 +19,7 @@ struct Comparison {
   double low = 0, high = 0;  // of the difference, with 95 % confidence
   bool is_better = false;    // whether the model is, by more than chance
   bool is_worse = false;     // the same
+  bool is_few = false;       // too few examples for the bootstrap, so that neither is
 
   // "better", "worse" or, where it may be chance, "not better".
   std::string rank() const;

@@ -39,6 +39,10 @@ void choose(std::vector<Measure>& measures, const std::string& metric) {
 
 // Bootstrap samples of fewer examples say nothing of others.
 constexpr Index least_examples = 10;
+constexpr const char* too_narrow = ", too narrow for so few examples";
+bool are_few(const Measure& measure, Index examples) {
+  return !measure.is_right && examples < least_examples;
+}
 
 metrics::Interval interval_of(const Measure& measure, Index examples, std::uint64_t seed) {
   if (!measure.is_right) return metrics::bootstrap_interval(examples, measure.of, {.seed = seed});
@@ -64,15 +68,17 @@ void add_baseline(Judgement& judgement, const Measure& model, const Measure& bas
   const std::vector<Index> all = all_places(examples);
   const double value = baseline.of(all), difference = model.of(all) - value;
   const metrics::Interval interval = difference_of(model, baseline, examples, criteria.seed);
-  const bool is_enough = model.is_right || examples >= least_examples;
-  const bool is_lower = interval.high<0, is_higher = interval.low> 0;
+  const bool is_few = are_few(model, examples);
+  const bool is_lower = interval.high < 0;
+  const bool is_higher = interval.low > 0;
   const bool is_less_better = better_of(model.name) == training::Better::lower;
   const Comparison comparison{.baseline = value,
                               .difference = difference,
                               .low = interval.low,
                               .high = interval.high,
-                              .is_better = is_enough && (is_less_better ? is_lower : is_higher),
-                              .is_worse = is_enough && (is_less_better ? is_higher : is_lower)};
+                              .is_better = !is_few && (is_less_better ? is_lower : is_higher),
+                              .is_worse = !is_few && (is_less_better ? is_higher : is_lower),
+                              .is_few = is_few};
   judgement.comparison = comparison;
   judgement.json["baseline"] = {{"what", criteria.baseline->description},
                                 {"metric", model.name},
@@ -124,15 +130,13 @@ void add_measures(Judgement& judgement, std::vector<Measure> measures, Index exa
   if (!criteria.intervals) return;
   const Measure& first = measures.front();
   const metrics::Interval interval = interval_of(first, examples, criteria.seed);
-  const bool is_exact = first.is_right != nullptr;
   judgement.json["interval"] = {{"metric", first.name},
                                 {"level", 0.95},
-                                {"method", is_exact ? "exact" : "bootstrap"},
+                                {"method", first.is_right ? "exact" : "bootstrap"},
                                 {"low", interval.low},
                                 {"high", interval.high}};
-  const bool is_few = !is_exact && examples < least_examples;
   judgement.text += concatenate("95 % confidence interval: ", first.name, " from ", metric_text(interval.low), " to ",
-                                metric_text(interval.high), is_few ? ", too narrow for so few examples" : "", "\n");
+                                metric_text(interval.high), are_few(first, examples) ? too_narrow : "", "\n");
   if (!of_baseline.empty()) add_baseline(judgement, measures.front(), of_baseline.front(), examples, criteria);
 }
 
@@ -146,7 +150,7 @@ std::string Comparison::rank() const {
 
 std::string Comparison::text(const std::string& metric) const {
   return concatenate("difference of ", metric, " ", metric_text(difference), ", from ", metric_text(low), " to ",
-                     metric_text(high), " with 95 % confidence");
+                     metric_text(high), " with 95 % confidence", is_few ? too_narrow : "");
 }
 
 }  // namespace heddle
