@@ -39,10 +39,11 @@ template <class W>
 HEDDLE_INLINE std::uint16_t half_of(const W& block) {
   return static_cast<std::uint16_t>(block.scale[0] | block.scale[1] << 8);
 }
+// Row j of the weights.
 template <class W>
-HEDDLE_INLINE float scale_of_block(const W& block) {
+HEDDLE_INLINE float scale_of_block(const W& block, const BlockWeights& weights, Index j) {
   if constexpr (scale_bytes<W> == 0) {
-    return 1;
+    return static_cast<float>(weights.scales[j]);
   } else {
     return from_half(half_of(block));
   }
@@ -71,7 +72,7 @@ void multiply_any(const BlockRows& x, Index row, Index rows, const BlockWeights&
       const Index first = (row + i) * x.blocks;
       float sum = 0;
       for (Index b = 0; b < x.blocks; ++b) {
-        const float scale = scale_of_block(blocks[b]) * x.scales[first + b];
+        const float scale = scale_of_block(blocks[b], w, j) * x.scales[first + b];
         sum += scale * static_cast<float>(block_product(blocks[b], x.numbers + (first + b) * block_elements));
       }
       values[i * stride + j] = static_cast<Real>(sum);
@@ -139,9 +140,9 @@ HEDDLE_AVX2_BLOCKS HEDDLE_INLINE void load_columns(const std::byte* first, Index
 }
 
 template <class W>
-HEDDLE_AVX2_BLOCKS HEDDLE_INLINE __m256 scales_of_8(const std::byte* first, Index row_bytes) {
+HEDDLE_AVX2_BLOCKS HEDDLE_INLINE __m256 scales_of_8(const std::byte* first, Index row_bytes, const Real* of_rows) {
   if constexpr (scale_bytes<W> == 0) {
-    return _mm256_set1_ps(1);
+    return _mm256_loadu_ps(of_rows);
   } else {
     alignas(16) std::uint16_t halves[8];
     for (Index j = 0; j < 8; ++j) halves[j] = half_of(*reinterpret_cast<const W*>(first + j * row_bytes));
@@ -166,7 +167,7 @@ HEDDLE_AVX2_BLOCKS void multiply_avx2(const BlockRows& x, Index row, const Block
     prefetch<8, W>(next, w.row_bytes, b);
     __m256i columns[words];
     load_columns<W>(at, w.row_bytes, columns);
-    const __m256 scales = scales_of_8<W>(at, w.row_bytes);
+    const __m256 scales = scales_of_8<W>(at, w.row_bytes, w.scales);
 #pragma GCC unroll 4
     for (int i = 0; i < rows; ++i) {
       const Index from = (row + i) * x.blocks + b;
@@ -238,9 +239,9 @@ HEDDLE_VNNI HEDDLE_INLINE void load_columns(const std::byte* first, Index row_by
 
 // `places`: where the 16 rows begin, in bytes.
 template <class W>
-HEDDLE_VNNI HEDDLE_INLINE __m512 scales_of_16(const std::byte* first, __m512i places) {
+HEDDLE_VNNI HEDDLE_INLINE __m512 scales_of_16(const std::byte* first, __m512i places, const Real* of_rows) {
   if constexpr (scale_bytes<W> == 0) {
-    return _mm512_set1_ps(1);
+    return _mm512_loadu_ps(of_rows);
   } else {
     return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(_mm512_i32gather_epi32(places, first, 1)));
   }
@@ -259,7 +260,7 @@ HEDDLE_VNNI void multiply_vnni(const BlockRows& x, Index row, const BlockWeights
     prefetch<16, W>(next, w.row_bytes, b);
     __m512i columns[words];
     load_columns<W>(at, w.row_bytes, columns);
-    const __m512 scales = scales_of_16<W>(at, places);
+    const __m512 scales = scales_of_16<W>(at, places, w.scales);
 #pragma GCC unroll 16
     for (int i = 0; i < rows; ++i) {
       const Index from = (row + i) * x.blocks + b;
@@ -288,7 +289,7 @@ Index multiply_groups(const Kernels& kernels, const BlockRows& x, Index row, Ind
                       Index columns, Real* values, Index stride) {
   Index j = 0;
   for (; j + lanes <= columns; j += lanes) {
-    const BlockWeights group{w.first + j * w.row_bytes, w.row_bytes};
+    const BlockWeights group = w.rows_from(j);
     const Index ahead = streams * lanes, turn = j / lanes % streams;
     const std::byte* const next = w.first + (j / ahead * ahead + ahead + turn * lanes / streams) * w.row_bytes;
     Index i = 0;
@@ -369,9 +370,9 @@ IntegerUnit best_unit() {
 
 template <class W>
 void multiply_tile(const MatrixView& x, const Tensor& memory, const MatrixView& w, const Tile& tile, Real* values) {
-  const BlockWeights weights{w.stored_row(tile.column_begin), bytes_of_row(w.dtype, w.stride)};
-  multiply_blocks<W>(best_unit(), rows_in(memory, x.rows, x.columns), 0, x.rows, weights, tile.columns(), values,
-                     tile.columns());
+  const BlockWeights weights{w.stored_row(0), bytes_of_row(w.dtype, w.stride), w.scales};
+  multiply_blocks<W>(best_unit(), rows_in(memory, x.rows, x.columns), 0, x.rows, weights.rows_from(tile.column_begin),
+                     tile.columns(), values, tile.columns());
 }
 
 // The library in double, which checks equations, multiplies int8 exactly.
@@ -386,9 +387,6 @@ Tensor prepared_for_int8(const MatrixView& x) {
 void multiply_int8(const MatrixView& x, const Tensor& memory, const MatrixView& w, const Tile& tile, Real* values) {
   if (!has_integer_kernels(w)) return few_row_kernels<std::int8_t>().multiply(x, memory, w, tile, values);
   multiply_tile<Int8Part>(x, memory, w, tile, values);
-  for (Index i = 0; i < x.rows; ++i) {
-    for (Index j = 0; j < tile.columns(); ++j) values[i * tile.columns() + j] *= w.scales[tile.column_begin + j];
-  }
 }
 
 }  // namespace
@@ -439,7 +437,7 @@ void multiply_blocks([[maybe_unused]] IntegerUnit unit, const BlockRows& x, Inde
     done = multiply_groups<8>(kernels, x, row, rows, w, columns, values, stride);
   }
 #endif
-  multiply_any<W>(x, row, rows, {w.first + done * w.row_bytes, w.row_bytes}, columns - done, values + done, stride);
+  multiply_any<W>(x, row, rows, w.rows_from(done), columns - done, values + done, stride);
 }
 template void multiply_blocks<Int8Part>(IntegerUnit, const BlockRows&, Index, Index, const BlockWeights&, Index, Real*,
                                         Index);

@@ -1,17 +1,18 @@
-// Products of rows with rows of blocks (q8, q4), or of int8, in integers. The rows are quantised in blocks as the
-// weights are, to 8 bits:
+// Products of rows with rows of blocks (q8, q4), or of int8, whose blocks have the scale of their row, in integers. The
+// rows are quantised in blocks as the weights are, to 8 bits:
 //   d = max |x| / 127 over a block, number = x (127 / max |x|) to nearest, ties to even; zeros where 127 / max |x| is
 //   infinite.
 //   x . w = sum over blocks, from the first to the last, of (d_w d_x) (sum over k of number_w[k] number_x[k])
 // The inner sums are exact; the rest is rounded to float at each operation, in this order. So a product has the same
-// bits on every processor, in any batch and with any number of threads. Inside libcore/tensor only.
+// bits on every processor, in any batch and with any number of threads. Many rows are multiplied by integer_kernel()
+// (micro_kernel.hpp) where there is one. Inside libcore/tensor only.
 #pragma once
 
 #include "libcore/tensor/few_rows.hpp"
 
 namespace heddle {
 
-// 32 neighbours of a row of int8, whose blocks have no scales; the sum over blocks is multiplied by that of the row.
+// 32 neighbours of a row of int8.
 struct Int8Part {
   std::int8_t numbers[block_elements];
 };
@@ -36,6 +37,11 @@ struct BlockRows {
 struct BlockWeights {
   const std::byte* first;  // of the rows of blocks, from the first that is multiplied
   Index row_bytes;
+  const Real* scales = nullptr;  // of these rows, where their blocks have none
+
+  BlockWeights rows_from(Index row) const {
+    return {first + row * row_bytes, row_bytes, scales == nullptr ? nullptr : scales + row};
+  }
 };
 
 // values[i, j] = x_(row + i) . w_j for `rows` rows and `columns` rows of w; rows of values lie `stride` apart.

@@ -27,16 +27,19 @@ void check_shapes(const MatrixView& a, const MatrixView& b, Index rows, Index co
                     a.columns, "] and [", b.rows, ", ", b.columns, "] into [", rows, ", ", columns, "]");
 }
 
+bool multiplies_integers(const MatrixView& a, const MatrixView& b) {
+  return can_read_in_place(a, b) && has_integer_kernels(b);
+}
+
 // The kernel for a product; null for the BLAS. Operands that are stored in fewer bits are multiplied as bfloat16 where
-// matrix units make that faster for certain; with AVX-512 BF16 alone it is for the caller to measure, as bf16.
+// matrix units make that faster for certain, else in integers; with AVX-512 BF16 alone it is for the caller to measure,
+// as bf16.
 const MicroKernel* kernel_for(const MatrixView& a, const MatrixView& b) {
-  const MicroKernel* halves = nullptr;
-  if (precision() == Precision::bf16) {
-    halves = bfloat16_kernel();
-  } else if (a.dtype != DType::real || b.dtype != DType::real) {
-    halves = bfloat16_kernel(BFloat16Unit::matrix);
-  }
-  if (halves != nullptr) return halves;
+  const MicroKernel* const tiles = bfloat16_kernel(BFloat16Unit::matrix);
+  const bool is_small = a.dtype != DType::real || b.dtype != DType::real;
+  if (tiles != nullptr && (is_small || precision() == Precision::bf16)) return tiles;
+  if (multiplies_integers(a, b) && storage_format(b.dtype).many != nullptr) return storage_format(b.dtype).many;
+  if (precision() == Precision::bf16 && bfloat16_kernel() != nullptr) return bfloat16_kernel();
   const bool any_number_of_rows = Context::current().row_kernels() == RowKernels::many;
   return float_kernel() == nullptr && any_number_of_rows ? &portable_kernel() : float_kernel();
 }
@@ -102,9 +105,12 @@ void blas_product(const MatrixView& a, const MatrixView& b, const TileSink& sink
 // `kernel` is the one that packs.
 bool reads_in_place(const MatrixView& a, const MatrixView& b, const MicroKernel* kernel) {
   if (!can_read_in_place(a, b)) return false;
-  // Integers are faster than floats, for any number of rows; matrix units are faster than both.
-  if (has_integer_kernels(b) && (kernel == nullptr || kernel->packed_bytes == sizeof(Real))) return true;
   const bool few = is_few_rows(a);
+  // Integers are faster than floats, for any number of rows, and have the same bits packed and in place.
+  if (multiplies_integers(a, b)) {
+    if (kernel == storage_format(b.dtype).many) return few || kernel == nullptr;
+    if (kernel == float_kernel() || kernel == &portable_kernel()) return true;
+  }
   switch (Context::current().row_kernels()) {
     case RowKernels::few:
       return few || kernel == nullptr || kernel == float_kernel();

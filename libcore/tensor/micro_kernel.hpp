@@ -7,13 +7,13 @@
 namespace heddle {
 
 // Operands are packed into panels: panel p of the left operand holds its rows [p rows, (p + 1) rows), that of the right
-// one its columns, both over the whole depth in steps of depth_unit, padded with zeros. A panel's part for a range of
+// one its columns, both over the whole depth in units of depth_unit, padded with zeros. A panel's part for a range of
 // the depth is one piece of memory.
 struct MicroKernel {
   Index rows, columns;  // of a tile
   Index depth;          // multiplied at once: what fits the caches best
   Index depth_unit;
-  std::size_t packed_bytes;  // a number of a panel
+  Index unit_bytes;  // of a lane's unit in a panel
 
   // Packs one panel: `x` has at most `rows` rows (for the right operand: columns), k of them whole.
   void (*pack_left)(const MatrixView& x, void* panel);
@@ -22,8 +22,11 @@ struct MicroKernel {
   // must be right; the others may be anything.
   void (*multiply)(const void* left, const void* right, Index depth, Index wanted, Real* c, Index stride, bool add);
 
+  // Whether pack_right reads the format that a matrix is stored in; else it is unpacked to Reals before.
+  bool packs_stored = false;
+
   Index padded_depth(Index k) const { return (k + depth_unit - 1) / depth_unit * depth_unit; }
-  Index panel_bytes(Index width, Index k) const { return width * padded_depth(k) * static_cast<Index>(packed_bytes); }
+  Index panel_bytes(Index width, Index k) const { return width * (padded_depth(k) / depth_unit) * unit_bytes; }
 };
 
 // Null where the processor lacks the instructions.
@@ -37,5 +40,7 @@ const MicroKernel& portable_kernel();
 // Operands rounded to bfloat16, sums in float. best: matrix units (AMX) where there are any, else AVX-512 BF16.
 enum class BFloat16Unit { best, matrix, vector };
 const MicroKernel* bfloat16_kernel(BFloat16Unit unit = BFloat16Unit::best);
+// Rows by a transposed matrix of this format in integers (AVX-512 VNNI), with the bits of block_dots.hpp.
+const MicroKernel* integer_kernel(DType dtype);
 
 }  // namespace heddle

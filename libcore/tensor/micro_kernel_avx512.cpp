@@ -224,7 +224,7 @@ void multiply(const void* left, const void* right, Index depth, Index wanted, Re
 }  // namespace
 
 const MicroKernel* avx512_kernel() {
-  static const MicroKernel kernel{tile_rows, tile_columns, 256, 1, sizeof(float), pack_left, pack_right, multiply};
+  static const MicroKernel kernel{tile_rows, tile_columns, 256, 1, 4, pack_left, pack_right, multiply};
   static const bool supported = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
   return supported ? &kernel : nullptr;

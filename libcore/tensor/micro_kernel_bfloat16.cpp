@@ -247,10 +247,10 @@ bool dots_supported() {
 }  // namespace
 
 const MicroKernel* bfloat16_kernel(BFloat16Unit unit) {
-  static const MicroKernel tiles{tile_side,        tile_side, 384,        block_depth,
-                                 sizeof(BFloat16), pack_left, pack_right, multiply_tiles};
-  static const MicroKernel dots{tile_side,        tile_side, 384,        block_depth,
-                                sizeof(BFloat16), pack_left, pack_right, multiply_dots};
+  static const MicroKernel tiles{tile_side,       tile_side, 384,        block_depth,
+                                 2 * block_depth, pack_left, pack_right, multiply_tiles};
+  static const MicroKernel dots{tile_side,       tile_side, 384,        block_depth,
+                                2 * block_depth, pack_left, pack_right, multiply_dots};
   static const bool has_dots = dots_supported(), has_tiles = has_dots && matrix_units_granted();
   if (unit == BFloat16Unit::matrix) return has_tiles ? &tiles : nullptr;
   if (unit == BFloat16Unit::vector) return has_dots ? &dots : nullptr;

@@ -38,7 +38,8 @@ void multiply(const void* left, const void* right, Index depth, Index wanted, Re
 }  // namespace
 
 const MicroKernel& portable_kernel() {
-  static const MicroKernel kernel{tile_rows, tile_columns, 256, 1, sizeof(Real), pack_left, pack_right, multiply};
+  static const MicroKernel kernel{tile_rows,           tile_columns, 256,        1,
+                                  Index{sizeof(Real)}, pack_left,    pack_right, multiply};
   return kernel;
 }
 

@@ -25,8 +25,8 @@ void Lanes::pack(Index begin, Index end, std::byte* panels) const {
   for (Index k = begin; k < end; k += step) {
     for (Index lane = 0; lane < x.rows; lane += width) {
       static thread_local Workspace workspace;
-      const MatrixView panel =
-          unpacked(x.rows_in(lane, std::min(x.rows, lane + width)).columns_in(k, std::min(end, k + step)), workspace);
+      const MatrixView stored = x.rows_in(lane, std::min(x.rows, lane + width)).columns_in(k, std::min(end, k + step));
+      const MatrixView panel = kernel->packs_stored ? stored : unpacked(stored, workspace);
       std::byte* to = panels + kernel->panel_bytes(lane, x.columns) + kernel->panel_bytes(width, k);
       left ? kernel->pack_left(panel, to) : kernel->pack_right(panel.flipped(), to);
     }
@@ -44,7 +44,7 @@ void Lanes::pack(std::byte* panels) const {
 }
 
 Index slab_depth(const MicroKernel& kernel, Index depth) {
-  return std::clamp<Index>(depth, 1, depth_bytes / static_cast<Index>(kernel.packed_bytes));
+  return std::clamp<Index>(depth, 1, depth_bytes / kernel.unit_bytes * kernel.depth_unit);
 }
 
 }  // namespace heddle

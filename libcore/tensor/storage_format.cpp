@@ -192,11 +192,11 @@ Index find_in_blocks(const void* row, Index count) {
 const StorageFormat& storage_format(DType dtype) {
   // In the order of DType.
   static const StorageFormat formats[] = {
-      {pack_plain<Real>, unpack_reals, find_in_plain<Real>, few_row_kernels<Real>()},
-      {pack_plain<BFloat16>, unpack_bfloat16, find_in_plain<BFloat16>, few_row_kernels<BFloat16>()},
-      {pack_int8, unpack_int8, find_nothing, block_kernels<Int8Part>()},
-      {pack_blocks<Q8Block>, unpack_q8, find_in_blocks<Q8Block>, block_kernels<Q8Block>()},
-      {pack_blocks<Q4Block>, unpack_q4, find_in_blocks<Q4Block>, block_kernels<Q4Block>()},
+      {pack_plain<Real>, unpack_reals, find_in_plain<Real>, few_row_kernels<Real>(), nullptr},
+      {pack_plain<BFloat16>, unpack_bfloat16, find_in_plain<BFloat16>, few_row_kernels<BFloat16>(), nullptr},
+      {pack_int8, unpack_int8, find_nothing, block_kernels<Int8Part>(), integer_kernel(DType::int8)},
+      {pack_blocks<Q8Block>, unpack_q8, find_in_blocks<Q8Block>, block_kernels<Q8Block>(), integer_kernel(DType::q8)},
+      {pack_blocks<Q4Block>, unpack_q4, find_in_blocks<Q4Block>, block_kernels<Q4Block>(), integer_kernel(DType::q4)},
   };
   return formats[static_cast<std::size_t>(dtype)];
 }

@@ -8,6 +8,7 @@
 
 #include "libcore/tensor/few_rows.hpp"
 #include "libcore/tensor/matrix.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
 #include "libcore/tensor/workspace.hpp"
 
 namespace heddle {
@@ -27,7 +28,8 @@ struct StorageFormat {
   void (*unpack)(const void* row, Real scale, Index first, Index count, Real* to);
   // The first element that is not finite, of a block whose scale is not; -1 where there is none.
   Index (*find_not_finite)(const void* row, Index count);
-  FewRowKernels few;  // products of a few rows with rows of this format
+  FewRowKernels few;        // products of a few rows with rows of this format
+  const MicroKernel* many;  // of many, in integers; null where rows are unpacked for them, or read in place
 };
 const StorageFormat& storage_format(DType dtype);
 

@@ -3,11 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "libcore/tensor/block_dots.hpp"
 #include "libcore/tensor/half.hpp"
+#include "libcore/tensor/micro_kernel.hpp"
+#include "libcore/tensor/packed_product.hpp"
 #include "support/on_threads.hpp"
 #include "support/skips.hpp"
 #include "support/tensors.hpp"
@@ -74,13 +77,17 @@ void check_units(DType dtype) {
   constexpr Index rows = 15, columns = 45, blocks = 7;
   const Numbers x = random_rows(rows, blocks);
   const std::vector<W> w = random_blocks<W>(columns * blocks);
-  const BlockWeights weights{reinterpret_cast<const std::byte*>(w.data()), blocks * static_cast<Index>(sizeof(W))};
+  const Tensor scales = normal_tensor({columns}, 5);
+  const bool of_rows = block_of(dtype).row_scales;
+  const BlockWeights weights{reinterpret_cast<const std::byte*>(w.data()), blocks * static_cast<Index>(sizeof(W)),
+                             of_rows ? scales.data() : nullptr};
   std::vector<Real> expected(rows * columns);
   multiply_blocks<W>(IntegerUnit::any, x.rows, 0, rows, weights, columns, expected.data(), columns);
   // In double, of the numbers that the format has.
   std::vector<Real> row(blocks * block_elements);
   for (Index j = 0; j < columns; ++j) {
-    storage_format(dtype).unpack(w.data() + j * blocks, 1, 0, blocks * block_elements, row.data());
+    storage_format(dtype).unpack(w.data() + j * blocks, of_rows ? scales[j] : 1, 0, blocks * block_elements,
+                                 row.data());
     for (Index i = 0; i < rows; ++i) {
       double sum = 0, size = 0;
       for (Index k = 0; k < blocks * block_elements; ++k) {
@@ -106,6 +113,17 @@ void check_units(DType dtype) {
       CHECK(values == expected);
     }
   }
+}
+
+void multiply_packed(const Tensor& x, const Tensor& w, const Tensor& to) {
+  const Index columns = to.shape()[1];
+  packed_product(*integer_kernel(w.dtype()), matrix(x), transpose(w),
+                 [&](const Real* values, Index stride, const Tile& tile) {
+                   for (Index i = 0; i < tile.rows(); ++i) {
+                     std::copy_n(values + i * stride, tile.columns(),
+                                 to.data() + (tile.row_begin + i) * columns + tile.column_begin);
+                   }
+                 });
 }
 
 }  // namespace
@@ -197,6 +215,34 @@ TEST_CASE("blocks: products are those of double, and have the same bits by every
   check_units<Int8Part>(DType::int8);
 }
 
+TEST_CASE("blocks: a row's product has the same bits alone and among many, whose panels are packed") {
+  struct Sizes {
+    Index rows, columns, depth;
+  };
+  // Parts of tiles, of groups and of blocks, and depths that are cut.
+  for (const Sizes& s : {Sizes{25, 33, 32}, {40, 48, 96}, {67, 130, 224}, {31, 17, 5024}, {300, 50, 64}}) {
+    CAPTURE(s.rows);
+    for (const DType dtype : {DType::q8, DType::q4, DType::int8}) {
+      if (integer_kernel(dtype) == nullptr) {
+        skipped("this processor or build packs no integers");
+        continue;
+      }
+      const Index ragged = dtype == DType::int8 ? 0 : 7;
+      const Tensor w = packed(normal_tensor({s.columns, s.depth - ragged}, 2), dtype);
+      const Tensor reals = normal_tensor({s.rows, s.depth - ragged}, 1);
+      reals.narrowed(0, 3, 1).fill(0);
+      for (const Tensor& x : {reals, reals.as(DType::bfloat16)}) {
+        const Tensor many({s.rows, s.columns}), one({1, s.columns});
+        multiply_packed(x, w, many);
+        for (Index i = 0; i < s.rows; ++i) {
+          matmul(matrix(x).rows_in(i, i + 1), transpose(w), target(one));
+          REQUIRE(many.narrowed(0, i, 1).elements() == one.elements());
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("blocks: products have the same bits with any number of threads") {
   for (const DType dtype : {DType::q8, DType::q4, DType::int8}) {
     const Tensor x = normal_tensor({3, 224}, 1), w = packed(normal_tensor({333, 224}, 2), dtype);
@@ -221,4 +267,14 @@ TEST_CASE("blocks: rows that are not finite give nothing finite, and tiny ones g
   }
   matmul(matrix(Tensor({1, 64}, Real(1e-42))), transpose(w), target(y));
   CHECK(y.elements() == std::vector<Real>(20, 0));
+  if (integer_kernel(DType::q8) == nullptr) return skipped("this processor or build packs no integers");
+  const Tensor x = normal_tensor({30, 64}, 1), many({30, 20});
+  x.narrowed(0, 2, 1).fill(Real(1e-42));
+  x[5 * 64 + 40] = std::numeric_limits<Real>::quiet_NaN();
+  x[9 * 64 + 3] = -std::numeric_limits<Real>::infinity();
+  multiply_packed(x, w, many);
+  for (Index i = 0; i < 30; ++i) {
+    for (Index j = 0; j < 20; ++j) CHECK(std::isfinite(many[i * 20 + j]) == (i != 5 && i != 9));
+  }
+  CHECK(many.narrowed(0, 2, 1).elements() == std::vector<Real>(20, 0));
 }
