@@ -40,6 +40,9 @@ struct Recipe {
   };
   std::vector<Shape> shapes = {};
   ScalingLaw law = {};
+  // Where a budget allows more steps than these, each has as many times as many micro-batches instead; 0:
+  // however many.
+  Index most_steps = 0;
 };
 
 }  // namespace heddle::models

@@ -163,6 +163,20 @@ TEST_CASE("budget: recurrent models, encoders and encoder-decoders") {
   check_plans(corpus, "--arch encoder-decoder --train pairs.h5");
   corpus.must("tokenize -q --train --model wordpiece --vocab-size 100 -o pieces.h5 train.txt");
   check_plans(corpus, "--arch encoder --train train.txt -t pieces.h5");
+  // More arithmetic makes larger steps of an encoder where there would be more than 5,000.
+  const std::string encoder =
+      "pretrain --threads 1 --dry-run --json --precision f32 --arch encoder --layers 1 --width 16 --heads 2 "
+      "--train train.txt -t pieces.h5 --budget ";
+  const Outcome run = corpus.must(encoder + "1e13flop");
+  const Outcome as_given = corpus.must(encoder + "1e13flop --accumulate 1");
+  const json large = parse_json(run.out);
+  CHECK(large["steps"] <= 5000);
+  CHECK(large["steps"] > 2500);
+  CHECK(parse_json(as_given.out)["steps"] > 5000);
+  // Steps mask different numbers of tokens.
+  CHECK(large["flops_per_step"].get<double>() * large["steps"].get<double>() == doctest::Approx(1e13).epsilon(0.1));
+  CHECK(contains(run.err, "batch-size 12, accumulate "));
+  CHECK_FALSE(contains(as_given.err, "accumulate"));
 }
 
 TEST_CASE("budget: files that are named like a best model of a run that may become longer are not overwritten") {

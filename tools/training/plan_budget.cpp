@@ -169,11 +169,23 @@ class Planner {
     return std::min(Pace::most_for_evaluations * budget_.seconds, evaluations * of.cost.seconds_per_evaluation);
   }
 
+  // As many micro-batches in each step as leave no more steps than are good for the architecture.
+  void enlarge_steps(Candidate& best) const {
+    const Index most = recipe(best.spec.model).most_steps;
+    if (most == 0 || arguments_.given("accumulate")) return;
+    const double times = std::ceil(best.steps / static_cast<double>(most));
+    best.spec.training.accumulate = static_cast<Index>(times);
+    best.steps /= times;
+    best.step.units *= times;
+    best.cost.seconds_per_step *= times;
+  }
+
   // Steps, and evaluations after each tenth of them.
   void settle_length(Candidate& best) const {
     training::TrainingOptions& training = best.spec.training;
     check_reaches_a_step(best.steps);
     training.precision = computed_;
+    enlarge_steps(best);
     training.steps = static_cast<Index>(best.steps);
     training.epochs = 0;
     if (!arguments_.given("eval_every")) training.eval_every = std::max<Index>(1, training.steps / evaluations);
@@ -189,7 +201,8 @@ class Planner {
     const training::TrainingOptions& training = best.spec.training;
     std::string text =
         concatenate("budget ", budget_.text(), ": ", chosen_settings(best.spec), "batch-size ", training.batch_size,
-                    ", ", grouped(training.steps), training.steps == 1 ? " step" : " steps");
+                    ", ", training.accumulate > 1 ? concatenate("accumulate ", training.accumulate, ", ") : "",
+                    grouped(training.steps), training.steps == 1 ? " step" : " steps");
     if (best.cost.measured) text += fmt::format(" of {:.3g} ms", 1e3 * best.cost.seconds_per_step);
     const double units = best.steps * best.step.units;
     text += fmt::format(", {:.3g} million {} in {:.2g} passes over the data", 1e-6 * units, "tokens",
@@ -246,6 +259,7 @@ RunSpec with_choices(const RunSpec& defaults, const RunSpec& then) {
   spec.training.epochs = chosen.epochs;
   if (then.tuning) return spec;
   spec.training.batch_size = chosen.batch_size;
+  spec.training.accumulate = chosen.accumulate;
   spec.training.eval_every = chosen.eval_every;
   spec.training.eval_tokens = chosen.eval_tokens;
   const std::string arch = then.model.arch();
