@@ -18,6 +18,14 @@ void add_nodes_within(const Range& own, const Range& node, std::vector<Range>& f
   add_nodes_within(own, {middle(node), node.end}, found);
 }
 
+template <class T>
+void add_to(T& sum, T added) {
+  sum += added;
+}
+void add_to(BFloat16& sum, BFloat16 added) {
+  sum = rounded(widened(sum) + widened(added));
+}
+
 // The values of the nodes that ranks have, in order, of which each addition leaves the sum in the first.
 template <class T>
 class TreeSum {
@@ -29,7 +37,7 @@ class TreeSum {
   std::span<T> of(const Range& node) {
     if (nodes_[next_] == node) return values_[next_++];
     const std::span<T> left = of({node.begin, middle(node)}), right = of({middle(node), node.end});
-    for (std::size_t i = 0; i < left.size(); ++i) left[i] += right[i];
+    for (std::size_t i = 0; i < left.size(); ++i) add_to(left[i], right[i]);
     return left;
   }
 
@@ -128,6 +136,9 @@ template void sum_in_tree(const Group&, Index, const std::vector<std::span<const
 template class PendingSum<double>;
 template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const double>>&, std::span<double>);
 template void sum_in_tree(const Group&, Index, const std::vector<std::span<const double>>&, std::span<double>);
+template class PendingSum<BFloat16>;
+template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const BFloat16>>&, std::span<BFloat16>);
+template void sum_in_tree(const Group&, Index, const std::vector<std::span<const BFloat16>>&, std::span<BFloat16>);
 template class PendingSum<Index>;
 template void sum_part_in_tree(const Group&, Index, const std::vector<std::span<const Index>>&, std::span<Index>);
 template void sum_in_tree(const Group&, Index, const std::vector<std::span<const Index>>&, std::span<Index>);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "libcore/base/bfloat16.hpp"
 #include "libcore/parallel/group.hpp"
 
 namespace heddle::parallel {
@@ -30,7 +31,8 @@ std::vector<Range> nodes_within(const Range& own, Index leaves);
 // its own. own[r][i] has, for rank r, the numbers of the i-th of nodes_within() this rank's leaves: as many in every
 // node and on every rank; those for this rank itself may change until the sum is finished, those for others are on
 // their way. The result is the root of the numbers that are for this rank; it may be in the place of one of its nodes.
-// The group and all numbers must live until then. T: float, double, Index.
+// The group and all numbers must live until then. T: float, double, Index, or BFloat16, to which each sum of two nodes
+// is rounded.
 template <class T>
 class PendingSum {
  public:

@@ -1,11 +1,11 @@
 // The data types of stored tensors. Computation uses Reals; the others save memory and bandwidth.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include "libcore/base/bfloat16.hpp"
 #include "libcore/base/real.hpp"
 #include "libcore/tensor/kernel.hpp"
 
@@ -13,14 +13,10 @@ namespace heddle {
 
 enum class DType : std::uint8_t {
   real,      // float, or double in the libraries that check gradients
-  bfloat16,  // the upper half of a float: 8 bits of exponent, 7 of fraction
+  bfloat16,  // base/bfloat16.hpp
   int8,      // a row's elements are its numbers times the row's scale; weights only
   q8,        // blocks of 32 neighbours of a row, of 8 bits and with a scale of their own; weights only
   q4,        // the same of 4 bits
-};
-
-struct BFloat16 {
-  std::uint16_t bits;
 };
 
 // Blocks as llama.cpp's Q8_0 and Q4_0 have them: a scale in half precision, little-endian, and 32 numbers. The last
@@ -82,21 +78,18 @@ inline constexpr DType dtype_of<Q8Block> = DType::q8;
 template <>
 inline constexpr DType dtype_of<Q4Block> = DType::q4;
 
-// load() and store() let one loop serve every type. Rounding is to nearest, ties to even; NaN stays NaN.
+// load() and store() let one loop serve every type.
 HEDDLE_INLINE Real load(Real x) {
   return x;
 }
 HEDDLE_INLINE Real load(BFloat16 x) {
-  return static_cast<Real>(std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16));
+  return static_cast<Real>(widened(x));
 }
 HEDDLE_INLINE void store(Real& to, Real x) {
   to = x;
 }
 HEDDLE_INLINE void store(BFloat16& to, Real x) {
-  const auto narrow = static_cast<float>(x);
-  const auto bits = std::bit_cast<std::uint32_t>(narrow);
-  const std::uint32_t rounded = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
-  to.bits = static_cast<std::uint16_t>(narrow == narrow ? rounded : 0x7FC0u);
+  to = rounded(static_cast<float>(x));
 }
 
 }  // namespace heddle

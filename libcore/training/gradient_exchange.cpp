@@ -1,11 +1,14 @@
 #include "libcore/training/gradient_exchange.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "libcore/nn/parts.hpp"
 #include "libcore/tensor/profile.hpp"
+#include "libcore/tensor/threads.hpp"
 #include "libcore/training/optimizer.hpp"
+#include "libcore/training/slices.hpp"
 
 namespace heddle::training {
 
@@ -13,6 +16,23 @@ namespace {
 
 // Gradients of fewer numbers go together: a message of few numbers takes as long as one of thousands.
 constexpr Index least_alone = 1 << 16;
+
+HEDDLE_KERNEL void convert(const Real* from, Index count, BFloat16* to) {
+  for (Index i = 0; i < count; ++i) store(to[i], from[i]);
+}
+HEDDLE_KERNEL void convert(const BFloat16* from, Index count, Real* to) {
+  for (Index i = 0; i < count; ++i) to[i] = load(from[i]);
+}
+void convert(const Real* from, Index count, Real* to) {
+  std::copy_n(from, count, to);
+}
+
+// By all threads.
+template <class From, class To>
+void convert_all(const From* from, Index count, To* to) {
+  parallel_ranges(count, slice_elements,
+                  [&](Index begin, Index end) { convert(from + begin, end - begin, to + begin); });
+}
 
 }  // namespace
 
@@ -76,7 +96,8 @@ void GradientExchange::complete(std::size_t gradient) {
     is_complete_[gradient] = 1;
     for (; begun_ < rounds_.size() && is_complete(rounds_[begun_]); ++begun_) begin(rounds_[begun_]);
   }
-  while (!under_way_.empty() && under_way_.front().pending->is_ready()) finish_oldest();
+  const auto is_ready = [](auto& numbers) { return numbers.pending->is_ready(); };
+  while (!under_way_.empty() && std::visit(is_ready, under_way_.front().numbers)) finish_oldest();
 }
 
 bool GradientExchange::is_complete(const Round& round) const {
@@ -87,50 +108,58 @@ bool GradientExchange::is_complete(const Round& round) const {
 
 void GradientExchange::begin(const Round& round) {
   if (under_way_.size() == most_under_way) finish_oldest();
-  const Chunk& own = round[static_cast<std::size_t>(group_.rank())];
-  UnderWay& exchange = under_way_.emplace_back(UnderWay{.own = &own});
-  parallel::PendingSum<Real>::ForRanks numbers;
-  for (const Chunk& chunk : round) numbers.push_back(numbers_of(chunk, exchange));
-  exchange.sum.resize(static_cast<std::size_t>(own.count));
-  exchange.pending.emplace(group_, tree_.leaves(), std::move(numbers), std::span(exchange.sum));
+  UnderWay& exchange = under_way_.emplace_back();
+  exchange.own = &round[static_cast<std::size_t>(group_.rank())];
+  if (tree_.exchanged() == Precision::bf16) exchange.numbers.emplace<Numbers<BFloat16>>();
+  std::visit([&](auto& numbers) { begin(round, numbers); }, exchange.numbers);
 }
 
-// In each of the rank's nodes; nothing for a chunk of nothing.
-std::vector<std::span<const Real>> GradientExchange::numbers_of(const Chunk& chunk, UnderWay& exchange) const {
-  std::vector<std::span<const Real>> numbers;
-  const std::size_t first = exchange.nodes.size();
-  for (const Piece& piece : chunk.pieces) {
-    exchange.nodes.push_back(tree_.nodes(piece.gradient, {.kind = Extent::all}));
-  }
-  const auto span_of = [&](std::size_t i, std::size_t node) {
-    const Piece& piece = chunk.pieces[i];
-    return std::span<const Real>(exchange.nodes[first + i][node].data() + piece.begin,
-                                 static_cast<std::size_t>(piece.count));
-  };
-  for (std::size_t node = 0; !chunk.pieces.empty() && node < exchange.nodes[first].size(); ++node) {
-    if (chunk.pieces.size() == 1) {
-      numbers.push_back(span_of(0, node));
-      continue;
+template <class T>
+void GradientExchange::begin(const Round& round, Numbers<T>& numbers) const {
+  typename parallel::PendingSum<T>::ForRanks for_ranks;
+  for (const Chunk& chunk : round) for_ranks.push_back(numbers_of(chunk, numbers));
+  numbers.sum.resize(static_cast<std::size_t>(round[static_cast<std::size_t>(group_.rank())].count));
+  numbers.pending.emplace(group_, tree_.leaves(), std::move(for_ranks), std::span(numbers.sum));
+}
+
+// In each of the rank's nodes; nothing for a chunk of nothing. They need no copy where a part of one gradient is sent
+// as it is.
+template <class T>
+std::vector<std::span<const T>> GradientExchange::numbers_of(const Chunk& chunk, Numbers<T>& numbers) const {
+  std::vector<std::span<const T>> found;
+  const std::size_t first = numbers.nodes.size();
+  for (const Piece& piece : chunk.pieces) numbers.nodes.push_back(tree_.nodes(piece.gradient, {.kind = Extent::all}));
+  for (std::size_t node = 0; !chunk.pieces.empty() && node < numbers.nodes[first].size(); ++node) {
+    const auto data_of = [&](std::size_t i) { return numbers.nodes[first + i][node].data() + chunk.pieces[i].begin; };
+    if constexpr (std::is_same_v<T, Real>) {
+      if (chunk.pieces.size() == 1) {
+        found.emplace_back(data_of(0), static_cast<std::size_t>(chunk.count));
+        continue;
+      }
     }
-    std::vector<Real>& packed = exchange.packed.emplace_back();
+    std::vector<T>& packed = numbers.packed.emplace_back(static_cast<std::size_t>(chunk.count));
+    T* to = packed.data();
     for (std::size_t i = 0; i < chunk.pieces.size(); ++i) {
-      const std::span<const Real> part = span_of(i, node);
-      packed.insert(packed.end(), part.begin(), part.end());
+      convert_all(data_of(i), chunk.pieces[i].count, to);
+      to += chunk.pieces[i].count;
     }
-    numbers.emplace_back(packed);
+    found.emplace_back(packed);
   }
-  return numbers;
+  return found;
 }
 
 void GradientExchange::finish_oldest() {
   UnderWay& oldest = under_way_.front();
-  oldest.pending->finish();
-  oldest.transit.arrived();
-  const Real* from = oldest.sum.data();
-  for (const Piece& piece : oldest.own->pieces) {
-    std::copy_n(from, piece.count, owners_.trained()[piece.gradient].gradient->tensor().data() + piece.begin);
-    from += piece.count;
-  }
+  const auto finish = [&](auto& numbers) {
+    numbers.pending->finish();
+    oldest.transit.arrived();
+    const auto* from = numbers.sum.data();
+    for (const Piece& piece : oldest.own->pieces) {
+      convert_all(from, piece.count, owners_.trained()[piece.gradient].gradient->tensor().data() + piece.begin);
+      from += piece.count;
+    }
+  };
+  std::visit(finish, oldest.numbers);
   under_way_.pop_front();
 }
 
@@ -192,11 +221,28 @@ void GradientExchange::sum_rows(std::size_t gradient, const Extent& extent) cons
 // The sum over all ranks' nodes takes the place of the last node.
 void GradientExchange::sum_everywhere(const std::vector<Tensor>& nodes) const {
   for (Index begin = 0; begin < nodes.back().size(); begin += most_in_round) {
-    const auto count = static_cast<std::size_t>(std::min(most_in_round, nodes.back().size() - begin));
-    std::vector<std::span<const Real>> own;
-    for (const Tensor& node : nodes) own.emplace_back(node.data() + begin, count);
-    parallel::sum_in_tree(group_, tree_.leaves(), own, std::span(nodes.back().data() + begin, count));
+    const Index count = std::min(most_in_round, nodes.back().size() - begin);
+    tree_.exchanged() == Precision::bf16 ? sum_rounded(nodes, begin, count) : sum_numbers(nodes, begin, count);
   }
+}
+
+void GradientExchange::sum_numbers(const std::vector<Tensor>& nodes, Index begin, Index count) const {
+  const auto size = static_cast<std::size_t>(count);
+  std::vector<std::span<const Real>> own;
+  for (const Tensor& node : nodes) own.emplace_back(node.data() + begin, size);
+  parallel::sum_in_tree(group_, tree_.leaves(), own, std::span(nodes.back().data() + begin, size));
+}
+
+void GradientExchange::sum_rounded(const std::vector<Tensor>& nodes, Index begin, Index count) const {
+  std::vector<std::vector<BFloat16>> rounded;
+  std::vector<std::span<const BFloat16>> own;
+  for (const Tensor& node : nodes) {
+    rounded.emplace_back(static_cast<std::size_t>(count));
+    convert_all(node.data() + begin, count, rounded.back().data());
+    own.emplace_back(rounded.back());
+  }
+  parallel::sum_in_tree(group_, tree_.leaves(), own, std::span(rounded.back()));
+  convert_all(rounded.back().data(), count, nodes.back().data() + begin);
 }
 
 }  // namespace heddle::training

@@ -2,6 +2,8 @@
 // rank adds up some numbers, during the backward pass of the last micro-batch: a round begins when the gradients in it
 // are complete. Those of embeddings, some of which have few rows, follow afterwards.
 //
+// Where the tree's sums are rounded to bfloat16 they are sent as that.
+//
 // Memory: what is on its way, at most a few rounds of some million numbers.
 #pragma once
 
@@ -9,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "libcore/autograd/tape.hpp"
@@ -49,13 +52,17 @@ class GradientExchange {
     Index count = 0;
   };
   using Round = std::vector<Chunk>;  // for each rank what it adds up, perhaps nothing
+  // What a sum reads and writes until it is finished. T: Real or BFloat16.
+  template <class T>
+  struct Numbers {
+    std::vector<std::vector<Tensor>> nodes;
+    std::deque<std::vector<T>> packed;
+    std::vector<T> sum;
+    std::optional<parallel::PendingSum<T>> pending;
+  };
   struct UnderWay {
-    const Chunk* own;
-    // What the sum reads and writes until it is finished.
-    std::vector<std::vector<Tensor>> nodes = {};
-    std::deque<std::vector<Real>> packed = {};
-    std::vector<Real> sum = {};
-    std::optional<parallel::PendingSum<Real>> pending = std::nullopt;
+    const Chunk* own = nullptr;
+    std::variant<Numbers<Real>, Numbers<BFloat16>> numbers;
     Transit transit{"gradients"};
   };
 
@@ -63,12 +70,17 @@ class GradientExchange {
   void complete(std::size_t gradient);
   bool is_complete(const Round& round) const;
   void begin(const Round& round);
-  std::vector<std::span<const Real>> numbers_of(const Chunk& chunk, UnderWay& exchange) const;
+  template <class T>
+  void begin(const Round& round, Numbers<T>& numbers) const;
+  template <class T>
+  std::vector<std::span<const T>> numbers_of(const Chunk& chunk, Numbers<T>& numbers) const;
   void finish_oldest();
   std::vector<Extent> common_extents() const;
   void finish_late();
   void sum_rows(std::size_t gradient, const Extent& extent) const;
   void sum_everywhere(const std::vector<Tensor>& nodes) const;
+  void sum_numbers(const std::vector<Tensor>& nodes, Index begin, Index count) const;
+  void sum_rounded(const std::vector<Tensor>& nodes, Index begin, Index count) const;
 
   const Parameters& parameters_;
   const Owners& owners_;

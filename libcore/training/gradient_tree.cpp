@@ -23,6 +23,14 @@ HEDDLE_KERNEL void add_zeros(Real* sum, Index count) {
   for (Index i = 0; i < count; ++i) sum[i] += Real(0);
 }
 
+HEDDLE_KERNEL void round_numbers(Real* numbers, Index count) {
+  for (Index i = 0; i < count; ++i) {
+    BFloat16 nearest;
+    store(nearest, numbers[i]);
+    numbers[i] = load(nearest);
+  }
+}
+
 std::vector<TokenId> ids_of_rows(const Rows& rows) {
   return {rows.begin(), rows.end()};
 }
@@ -149,18 +157,30 @@ std::vector<GradientTree::Waiting> GradientTree::release() const {
 }
 
 void GradientTree::add_waiting(std::size_t i, std::size_t halves) const {
-  Gradient& sum = gradient(i);
+  round(i);
   for (std::size_t half = 1; half <= halves; ++half) {
-    const Waiting& part = waiting_[waiting_.size() - half].parts[i];
-    if (!part.values.empty() && !part.rows) {
-      add_all(sum.adding_target(), part.values);
-      continue;
-    }
-    if (part.rows) (void)sum.adding_target(ids_of_rows(*part.rows));
-    if (sum.is_empty()) continue;
-    const Tensor numbers = sum.tensor();
-    add_packed(numbers, sum.rows().value_or(all_rows(numbers)), part.values, part.rows.value_or(Rows()));
+    add_half(gradient(i), waiting_[waiting_.size() - half].parts[i]);
+    round(i);
   }
+}
+
+void GradientTree::add_half(Gradient& sum, const Waiting& part) {
+  if (!part.values.empty() && !part.rows) return add_all(sum.adding_target(), part.values);
+  if (part.rows) (void)sum.adding_target(ids_of_rows(*part.rows));
+  if (sum.is_empty()) return;
+  const Tensor numbers = sum.tensor();
+  add_packed(numbers, sum.rows().value_or(all_rows(numbers)), part.values, part.rows.value_or(Rows()));
+}
+
+void GradientTree::round(std::size_t i) const {
+  if (exchanged_ == Precision::f32 || gradient(i).is_empty()) return;
+  const Tensor numbers = gradient(i).tensor();
+  if (const std::optional<Rows> rows = gradient(i).rows()) {
+    const Index width = width_of(numbers);
+    return for_each_row(*rows, [&](Index, Index row) { round_numbers(numbers.data() + row * width, width); });
+  }
+  parallel_ranges(numbers.size(), slice_elements,
+                  [&](Index begin, Index end) { round_numbers(numbers.data() + begin, end - begin); });
 }
 
 Extent GradientTree::extent(std::size_t i) const {

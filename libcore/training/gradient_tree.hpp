@@ -2,6 +2,9 @@
 // parallel/tree.hpp, so that the sum over all ranks (GradientExchange) has the same bits for any number of them. Where
 // nothing was added to a gradient, or to a row of a table, it counts as zero.
 //
+// Where ranks exchange bfloat16, the gradient of each micro-batch and each sum in the tree is rounded to it, on one
+// rank as well, so that nothing is lost on the way and the bits are still those of one rank.
+//
 // Memory: a rank keeps the sums that wait for their other half, at most one for each level of its part of the tree; of
 // tables to whose gradients only rows were added, these rows.
 #pragma once
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "libcore/parallel/tree.hpp"
+#include "libcore/tensor/precision.hpp"
 #include "libcore/training/owners.hpp"
 
 namespace heddle::training {
@@ -23,10 +27,16 @@ struct Extent {
 class GradientTree {
  public:
   // `leaves` micro-batches, which the ranks divide. `trained` must outlive this.
-  GradientTree(const std::vector<Trained>& trained, Index leaves, const parallel::Group& group)
-      : trained_(trained), leaves_(leaves), own_(parallel::part_of(leaves, group.rank(), group.size())) {}
+  GradientTree(const std::vector<Trained>& trained, Index leaves, const parallel::Group& group,
+               Precision exchanged = Precision::f32)
+      : trained_(trained),
+        leaves_(leaves),
+        own_(parallel::part_of(leaves, group.rank(), group.size())),
+        exchanged_(exchanged) {}
 
   Index leaves() const { return leaves_; }
+  // That of the sums.
+  Precision exchanged() const { return exchanged_; }
   // The micro-batches of this rank.
   parallel::Range own() const { return own_; }
 
@@ -59,11 +69,14 @@ class GradientTree {
   // How many of waiting_, from the last on, are halves of nodes whose other halves the leaf completes.
   std::size_t halves_with(Index leaf) const;
   void add_waiting(std::size_t i, std::size_t halves) const;
+  static void add_half(Gradient& sum, const Waiting& part);
+  void round(std::size_t i) const;
   std::vector<Waiting> release() const;
 
   const std::vector<Trained>& trained_;
   Index leaves_;
   parallel::Range own_;
+  Precision exchanged_;
   std::vector<Sum> waiting_;
   std::vector<char> has_last_;  // gradients that add_last() has seen
 };

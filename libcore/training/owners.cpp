@@ -28,7 +28,6 @@ bool is_looked_up(const Trained& of) {
 }
 
 void assign_owners(std::vector<Trained>& all, int ranks) {
-  if (ranks == 1) return;
   std::vector<Index> sizes;
   for (Trained& of : all) {
     of.owner = is_looked_up(of) ? everyone : 0;

@@ -119,9 +119,9 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config, std::shared
       owners_(parameters_, group_, &ranks_->model()),
       optimizer_(config.optimizer->make(owners_.own())),
       average_(config.training.ema_decay, parameters_),
-      gradients_(owners_.trained(), config.training.accumulate, group_),
+      gradients_(owners_.trained(), config.training.accumulate, group_, config.training.exchange),
       exchange_(parameters_, owners_, gradients_, group_),
-      weights_(owners_, group_) {
+      weights_(owners_, group_, config.training.exchange) {
   ranks_->model().check_divides(parameters_);
   if (shares_model()) optimizer_->share(ranks_->model());
   parameters_.allocate_gradients();
@@ -290,6 +290,7 @@ void Trainer::update(const Step& step) {
                                    diagnosis(step), "; lower `learning_rate` or raise `warmup`"));
   }
   const double clip = config_.training.clip_norm;
+  weights_.before_update();
   optimizer_->update({.step = state_.step,
                       .learning_rate = rate,
                       .gradient_scale = clip > 0 && norm > clip ? clip / norm : 1,

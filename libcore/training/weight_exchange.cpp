@@ -6,28 +6,42 @@
 
 namespace heddle::training {
 
-namespace {
-
-std::unique_ptr<parallel::Pending> begin_sending(const Trained& of, const parallel::Group& group) {
-  const std::span<Real> weights = of.weights();
-  std::vector<parallel::Outgoing> sent;
-  std::vector<parallel::Incoming> received;
-  if (of.owner != group.rank()) received.push_back({of.owner, std::as_writable_bytes(weights)});
-  for (int other = 0; other < group.size() && of.owner == group.rank(); ++other) {
-    if (other != group.rank()) sent.push_back({other, std::as_bytes(weights)});
-  }
-  return group.begin(sent, received);
-}
-
-}  // namespace
-
-WeightExchange::WeightExchange(const Owners& owners, const parallel::Group& group)
+WeightExchange::WeightExchange(const Owners& owners, const parallel::Group& group, Precision exchanged)
     : owners_(owners),
       group_(group),
       uses_(owners.trained().size(), Use::unknown),
       is_there_(owners.trained().size(), 1),
       under_way_(owners.trained().size()) {
+  if (exchanged == Precision::bf16) rounded_.emplace(owners, group);
   for (std::size_t i = 0; i < owners.trained().size(); ++i) numbers_[owners.trained()[i].gradient] = i;
+}
+
+void WeightExchange::before_update() {
+  if (rounded_) rounded_->keep();
+}
+
+void WeightExchange::updated() {
+  if (rounded_) rounded_->round();
+  is_due_ = !group_.is_alone();
+}
+
+// What is sent: the weights, or their update.
+std::span<std::byte> WeightExchange::bytes_of(std::size_t i) {
+  if (!rounded_) return std::as_writable_bytes(owners_.trained()[i].weights());
+  const Tensor& update = rounded_->of(i);
+  return {static_cast<std::byte*>(update.raw()), update.bytes()};
+}
+
+std::unique_ptr<parallel::Pending> WeightExchange::begin_sending(std::size_t i) {
+  const int owner = owners_.trained()[i].owner;
+  const std::span<std::byte> bytes = bytes_of(i);
+  std::vector<parallel::Outgoing> sent;
+  std::vector<parallel::Incoming> received;
+  if (owner != group_.rank()) received.push_back({owner, bytes});
+  for (int other = 0; other < group_.size() && owner == group_.rank(); ++other) {
+    if (other != group_.rank()) sent.push_back({other, bytes});
+  }
+  return group_.begin(sent, received);
 }
 
 // What a pass cannot wait for goes first, since messages of one rank to another follow each other.
@@ -53,10 +67,9 @@ void WeightExchange::begin_next() {
   const Part part(nn::parts::optimizer);
   Section section("exchange of weights");
   const std::size_t i = order_[begun_++];
-  const Trained& of = owners_.trained()[i];
-  section.add_bytes(static_cast<double>(of.weights().size_bytes()));
-  under_way_[i] = Sending{.messages = begin_sending(of, group_)};
-  numbers_under_way_ += of.size();
+  section.add_bytes(static_cast<double>(bytes_of(i).size()));
+  under_way_[i] = Sending{.messages = begin_sending(i)};
+  numbers_under_way_ += owners_.trained()[i].size();
 }
 
 void WeightExchange::begin_some() {
@@ -82,6 +95,8 @@ void WeightExchange::arrive(std::size_t i) {
 void WeightExchange::end(std::size_t i) {
   under_way_[i]->transit.arrived();
   under_way_[i].reset();
+  if (rounded_ && owners_.trained()[i].owner != group_.rank()) rounded_->add(i);
+  if (rounded_) rounded_->release(i);
   is_there_[i] = 1;
   numbers_under_way_ -= owners_.trained()[i].size();
 }

@@ -1,6 +1,7 @@
 // Sends the weights that each rank has updated to the others, during the next forward pass: a weight that operations
 // announce (autograd/first_uses.hpp) need only have arrived when it is used, and in most models that is all of the
-// matrices. The others are waited for before the pass.
+// matrices. The others are waited for before the pass. Where ranks exchange bfloat16, updates are rounded to it, on one
+// rank as well, and sent in place of the weights.
 #pragma once
 
 #include <map>
@@ -11,8 +12,10 @@
 #include "libcore/autograd/first_uses.hpp"
 #include "libcore/autograd/tape.hpp"
 #include "libcore/parallel/group.hpp"
+#include "libcore/tensor/precision.hpp"
 #include "libcore/tensor/timeline.hpp"
 #include "libcore/training/owners.hpp"
+#include "libcore/training/rounded_updates.hpp"
 
 namespace heddle::training {
 
@@ -22,10 +25,12 @@ inline constexpr Index most_weights_under_way = 1 << 22;
 class WeightExchange {
  public:
   // Both must outlive this.
-  WeightExchange(const Owners& owners, const parallel::Group& group);
+  WeightExchange(const Owners& owners, const parallel::Group& group, Precision exchanged = Precision::f32);
 
-  // After an update, before anything else reads the weights: they are not those of all ranks yet.
-  void updated() { is_due_ = !group_.is_alone(); }
+  // Before an update, when all weights have arrived.
+  void before_update();
+  // After it, before anything else reads the weights: they are not those of all ranks yet.
+  void updated();
   // Every rank gets the weights that others have updated, if it has not yet.
   void finish();
 
@@ -44,6 +49,8 @@ class WeightExchange {
   // How a pass used the gradient's weights first.
   enum class Use : char { unknown, announced, unannounced };
   void start();
+  std::span<std::byte> bytes_of(std::size_t i);
+  std::unique_ptr<parallel::Pending> begin_sending(std::size_t i);
   void begin_next();
   void begin_some();
   void arrive(std::size_t i);
@@ -53,6 +60,7 @@ class WeightExchange {
 
   const Owners& owners_;
   const parallel::Group& group_;
+  std::optional<RoundedUpdates> rounded_;           // where those are exchanged
   std::map<const Gradient*, std::size_t> numbers_;  // in owners_.trained()
   std::vector<Use> uses_;                           // by gradient
   struct Sending {

@@ -27,6 +27,7 @@ namespace {
 
 struct Options {
   Index batch_size = 4, accumulate = 2;
+  Precision exchange = Precision::f32;
   std::string output;
   ModelChoice model;
 
@@ -34,6 +35,7 @@ struct Options {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("batch_size", "sequences in a micro-batch").range(1, 10000).takes("N"), self.batch_size);
     visitor(Field("accumulate", "micro-batches of a step, of all ranks").range(1, 10000).takes("N"), self.accumulate);
+    visitor(Field("exchange", "dtype of gradients and updates on their way").takes("NAME"), self.exchange);
     visitor(Field("output", "the picture, .svg, .png or .pdf").letter('o').takes("FILE"), self.output);
     visitor(Field("model", "Model"), self.model);
   }
@@ -141,6 +143,7 @@ Bars measured(const Options& options, const parallel::Group& group) {
   training::TrainingConfig settings;
   settings.training.batch_size = options.batch_size;
   settings.training.accumulate = options.accumulate;
+  settings.training.exchange = options.exchange;
   settings.training.steps = 5;
   const data::TokensInMemory source = random_tokens(*model, options.batch_size * options.accumulate);
   training::Causal objective(*model, source, nullptr, settings);

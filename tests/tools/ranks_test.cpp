@@ -77,6 +77,31 @@ TEST_CASE("ranks: two and four write the file that one writes") {
   CHECK(corpus.leftovers() == 0);
 }
 
+TEST_CASE("ranks: gradients and updates that are exchanged as bf16 make one file, whichever ranks it is made on") {
+  const Ranks corpus;
+  if (!corpus.can_start()) return;
+  const std::string rounded = command + "--exchange bf16 --steps 12 ";
+  corpus.must(command + "--steps 12 -o whole.h5");
+  corpus.must(rounded + "--checkpoint-every 5 --keep 3 -o m1.h5");
+  corpus.must(on(2) + rounded + "-o m2.h5");
+  corpus.check_same("m1.h5", "m2.h5");
+  CHECK(corpus.run("inspect diff whole.h5 m1.h5").status == 1);
+  corpus.must(on(2) + rounded + "--resume m1.step-5.h5 -o resumed.h5");
+  corpus.check_same("m1.h5", "resumed.h5");
+  corpus.must(command + "--steps 12 --resume m1.step-5.h5 -o taken.h5");  // the setting is that of the checkpoint
+  corpus.check_same("m1.h5", "taken.h5");
+  corpus.refused(command + "--exchange f32 --steps 12 --resume m1.step-5.h5 -o other.h5", 2,
+                 "pretrain: --exchange f32 differs from the bf16 that m1.step-5.h5 was trained with; leave it out to "
+                 "resume, or start a new run with another -o");
+  corpus.refused(command + "--exchange f16 --steps 12 -o other.h5", 2, "--exchange");
+  const auto exchanged_bytes = [&](const std::string& options) {
+    const std::string plan = command + "--steps 12 -o plan.h5 --dry-run --ranks 4 --json" + options;
+    return nlohmann::json::parse(corpus.must(plan).out)["scaling"]["exchanged_bytes"].get<double>();
+  };
+  CHECK(exchanged_bytes(" --exchange bf16") == exchanged_bytes("") / 2);
+  CHECK(corpus.leftovers() == 0);
+}
+
 namespace {
 
 const std::string shared_shape =

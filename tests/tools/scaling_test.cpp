@@ -145,6 +145,12 @@ TEST_CASE("scaling: the estimate of a plan") {
   CHECK(given.time.exchange == Approx(2 * 2 * 14.0 / 16 / 1.25).epsilon(0.02));
   // Two thirds of a micro-batch, 0.57 s, hide a part of the gradients, and the other third a part of the weights.
   CHECK(given.time.exposed == Approx(given.time.exchange - 0.85).epsilon(0.02));
+  AloneStep rounded = step;
+  rounded.exchanged = Precision::bf16;
+  const ScalingEstimate half = scaling_estimate(plan, rounded, Network{});
+  CHECK(half.exchanged_bytes == given.exchanged_bytes / 2);
+  CHECK(half.time.exchange == Approx(given.time.exchange / 2).epsilon(0.01));
+  CHECK(half.time.one_rank == given.time.one_rank);
   CHECK(scaling_estimate(RankPlan::from_text("2"), step, std::nullopt).network == "assumed");
   const ScalingEstimate measured =
       scaling_estimate(RankPlan::from_text("2:latency=1s"), step, Network{.latency = 1e-6, .bandwidth = 7e8});

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libcore/base/visit.hpp"
+#include "libcore/tensor/precision.hpp"
 #include "tools/training/rank_plan.hpp"
 #include "tools/training/scaling_model.hpp"
 
@@ -45,11 +46,12 @@ struct ScalingEstimate {
 struct AloneStep {
   Index micro_batches = 1;
   double seconds = 0, gradient_bytes = 0;
-  double memory_rate = 1;   // of measure_memory_rate()
-  Index nodes_held = 1;     // HeldSums
-  double late = 0;          // the part of the gradients that are of embeddings
-  Index sharing = 1;        // ranks that share the model, of which this is one
-  double summed_bytes = 0;  // of states that they sum, which `seconds` leave out
+  Precision exchanged = Precision::f32;  // of the gradients, and of the weights or updates
+  double memory_rate = 1;                // of measure_memory_rate()
+  Index nodes_held = 1;                  // HeldSums
+  double late = 0;                       // the part of the gradients that are of embeddings
+  Index sharing = 1;                     // ranks that share the model, of which this is one
+  double summed_bytes = 0;               // of states that they sum, which `seconds` leave out
 };
 
 // `measured` is what the ranks of the dry run found, where there are several; settings of the plan go before it.

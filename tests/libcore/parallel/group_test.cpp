@@ -40,6 +40,24 @@ std::vector<float> naive_sum(Index begin, Index end, Index count) {
   return added(naive_sum(begin, cut, count), naive_sum(cut, end, count));
 }
 
+std::vector<BFloat16> naive_rounded_sum(Index begin, Index end, Index count) {
+  std::vector<BFloat16> sum;
+  if (end - begin == 1) {
+    for (const float number : leaf_numbers(begin, count)) sum.push_back(rounded(number));
+    return sum;
+  }
+  const Index cut = begin + (end - begin + 1) / 2;
+  const std::vector<BFloat16> a = naive_rounded_sum(begin, cut, count), b = naive_rounded_sum(cut, end, count);
+  for (std::size_t i = 0; i < a.size(); ++i) sum.push_back(rounded(widened(a[i]) + widened(b[i])));
+  return sum;
+}
+
+std::vector<std::uint16_t> bits_of(const std::vector<BFloat16>& numbers) {
+  std::vector<std::uint16_t> bits;
+  for (const BFloat16 number : numbers) bits.push_back(number.bits);
+  return bits;
+}
+
 template <class T>
 std::vector<std::vector<T>> from_each(int ranks, const std::function<std::vector<T>(const Group&)>& body) {
   std::vector<std::vector<T>> results(static_cast<std::size_t>(ranks));
@@ -97,6 +115,30 @@ TEST_CASE("tree: the sum has the same bits for any number of ranks that divides 
       }
     }
   }
+}
+
+TEST_CASE("tree: sums of bfloat16 are rounded at each node, to the same bits for any number of ranks") {
+  const auto sum_of = [](Index leaves, int ranks) {
+    const auto results = from_each<std::uint16_t>(ranks, [&](const Group& group) {
+      std::vector<std::vector<BFloat16>> nodes;
+      for (const Range& node : nodes_within(part_of(leaves, group.rank(), ranks), leaves)) {
+        const std::vector<BFloat16> numbers = naive_rounded_sum(node.begin, node.end, 100);
+        nodes.push_back(numbers);
+      }
+      std::vector<std::span<const BFloat16>> spans(nodes.begin(), nodes.end());
+      sum_in_tree(group, leaves, spans, std::span(nodes.back()));
+      return bits_of(nodes.back());
+    });
+    for (const auto& of_rank : results) CHECK(of_rank == results[0]);
+    return results[0];
+  };
+  for (const auto& [leaves, numbers] : std::map<Index, std::vector<int>>{{4, {1, 2, 4}}, {6, {1, 2, 3}}, {3, {3}}}) {
+    for (const int ranks : numbers) CHECK(sum_of(leaves, ranks) == bits_of(naive_rounded_sum(0, leaves, 100)));
+  }
+  CHECK(rounded(1.00390625F).bits == 0x3F80);  // half-way between 1 and its successor: to the even one
+  CHECK(rounded(1.01171875F).bits == 0x3F82);
+  CHECK(widened(rounded(-3.0e38F)) < -2.9e38F);
+  CHECK(std::isnan(widened(rounded(NAN))));
 }
 
 TEST_CASE("tree: each rank gets its part of the sum") {

@@ -207,6 +207,60 @@ TEST_CASE("weights of other ranks arrive when a pass announces their use, those 
   });
 }
 
+TEST_CASE(
+    "weights: updates that are exchanged as bfloat16 are rounded on any number of ranks, and are half the bytes") {
+  const auto updated = [](Precision exchanged, int ranks) {
+    std::vector<std::map<std::string, std::vector<Real>>> weights(static_cast<std::size_t>(ranks));
+    std::vector<std::size_t> sent(weights.size());
+    parallel::on_ranks(ranks, [&](const parallel::Group& whole) {
+      const OnThreads scope(1);
+      const Counting group(whole);
+      const auto rank = static_cast<std::size_t>(group.rank());
+      Parameters parameters{ParameterSource(1)};
+      declare(parameters);
+      const Owners owners(parameters, group);
+      WeightExchange exchange(owners, group, exchanged);
+      for (int step = 0; step < 2; ++step) {
+        exchange.before_update();
+        for (const Parameter& parameter : owners.own().all()) {
+          for (Index i = 0; i < parameter.size(); ++i)
+            parameter.value()[i] += static_cast<Real>(1e-3 / static_cast<double>(i % 7 + 1));
+        }
+        exchange.updated();
+        exchange.finish();
+      }
+      for (const Parameter& parameter : parameters.all()) weights[rank][parameter.name] = parameter.value().elements();
+      sent[rank] = group.bytes();
+    });
+    for (const auto& of_rank : weights) CHECK(of_rank == weights[0]);
+    return std::pair(weights[0], std::accumulate(sent.begin(), sent.end(), std::size_t{0}));
+  };
+  const auto [whole, bytes] = updated(Precision::f32, 2);
+  const auto [rounded, half] = updated(Precision::bf16, 2);
+  CHECK(updated(Precision::bf16, 1) == std::pair(rounded, std::size_t{0}));
+  CHECK(updated(Precision::bf16, 3).first == rounded);
+  CHECK(bytes == 2 * half);
+  CHECK(rounded.at("embedding/token") == whole.at("embedding/token"));  // updated by all, not sent
+  const std::vector<Real>&a = rounded.at("decoder/0/weight"), &b = whole.at("decoder/0/weight");
+  CHECK(a != b);
+  for (std::size_t i = 0; i < a.size(); i += 97) CHECK(std::abs(a[i] - b[i]) <= 2e-3 / 256);
+}
+
+TEST_CASE("weights: an update is rounded to bfloat16 and added to the weight before it") {
+  Parameters parameters{ParameterSource(1)};
+  const Variable weight = Scope(parameters, "").parameter("weight", {2}, Initializer::zeros(), Decay::no);
+  const Owners owners(parameters, parallel::alone());
+  RoundedUpdates updates(owners, parallel::alone());
+  weight.value()[0] = 10;
+  weight.value()[1] = -1;
+  updates.keep();
+  weight.value()[0] = 11.01171875;  // + 1.01171875, half-way between two of bfloat16: to the even one
+  weight.value()[1] = -1;
+  updates.round();
+  CHECK(weight.value()[0] == Real(11.015625));
+  CHECK(weight.value()[1] == -1);
+}
+
 TEST_CASE("weights that are read before they have arrived are an error") {
   CHECK_THROWS_WITH_AS(parallel::on_ranks(2,
                                           [](const parallel::Group& whole) {

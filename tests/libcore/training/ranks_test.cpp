@@ -222,9 +222,35 @@ TEST_CASE("ranks: weights, states, losses, norms and metrics have the same bits 
   }
 }
 
+TEST_CASE("ranks: what is exchanged as bfloat16 has the same bits with any number of ranks, and not those of f32") {
+  for (const Case& of : cases()) {
+    CAPTURE(of.model);
+    CAPTURE(of.objective);
+    for (const auto& [accumulate, numbers] : std::map<Index, std::vector<int>>{{4, {2, 4}}, {6, {3}}, {1, {}}}) {
+      if (accumulate != 4 && &of > &cases()[1]) continue;
+      CAPTURE(accumulate);
+      TrainingConfig settings = settings_of(of, accumulate);
+      const Result whole = results_of(of, settings, 1).front();
+      settings.training.exchange = Precision::bf16;
+      const Result alone = results_of(of, settings, 1).front();
+      CHECK(alone.weights != whole.weights);
+      for (std::size_t i = 0; i < alone.records.size(); ++i) {
+        CHECK(alone.records[i] == doctest::Approx(whole.records[i]).epsilon(0.05));
+      }
+      for (const int ranks : numbers) {
+        CAPTURE(ranks);
+        const std::vector<Result> results = results_of(of, settings, ranks);
+        CHECK(results.front() == alone);
+        for (const Result& result : results) CHECK(result.weights == alone.weights);
+      }
+    }
+  }
+}
+
 TEST_CASE("ranks: gradients of all elements, of rows and of none add up to the same bits, signs of zeros among them") {
   enum Kind { none, rows, all };
-  const auto sum_of = [](const std::vector<Kind>& leaves, int ranks) {
+  Precision exchanged = Precision::f32;
+  const auto sum_of = [&exchanged](const std::vector<Kind>& leaves, int ranks) {
     std::vector<std::vector<std::uint32_t>> bits(static_cast<std::size_t>(ranks));
     std::optional<std::vector<Index>> listed;
     parallel::on_ranks(ranks, [&](const parallel::Group& group) {
@@ -234,7 +260,7 @@ TEST_CASE("ranks: gradients of all elements, of rows and of none add up to the s
           Scope(parameters, "").parameter("embedding/table", {4, 2}, Initializer::zeros(), Decay::yes);
       (void)Scope(parameters, "").parameter("unused", {3}, Initializer::zeros(), Decay::no);
       const Owners owners(parameters, group);
-      GradientTree tree(owners.trained(), std::ssize(leaves), group);
+      GradientTree tree(owners.trained(), std::ssize(leaves), group, exchanged);
       GradientExchange exchange(parameters, owners, tree, group);
       tree.start();
       for (Index leaf = tree.own().begin; leaf < tree.own().end; ++leaf) {
@@ -257,7 +283,9 @@ TEST_CASE("ranks: gradients of all elements, of rows and of none add up to the s
     for (const auto& of_rank : bits) CHECK(of_rank == bits[0]);
     return std::pair(bits[0], listed);
   };
-  for (int code = 0; code < 81; ++code) {
+  for (int of = 0; of < 2 * 81; ++of) {
+    const int code = of / 2;
+    exchanged = of % 2 == 0 ? Precision::f32 : Precision::bf16;
     std::vector<Kind> leaves{Kind(code % 3), Kind(code / 3 % 3), Kind(code / 9 % 3), Kind(code / 27)};
     CAPTURE(code);
     const auto alone = sum_of(leaves, 1);
