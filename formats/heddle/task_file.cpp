@@ -176,6 +176,11 @@ void write_common(ModelWriter& writer, const SavedTask& saved) {
   if (saved.history.rows() > 0) writer.history(saved.history);
 }
 
+std::vector<TensorSource> weights_of(const SavedTask& saved) {
+  if (saved.weights.empty()) return sources_of(named_tensors(saved.model.parameters()));
+  return {saved.weights.begin(), saved.weights.end()};
+}
+
 void save_whole(const std::string& path, const SavedTask& saved, std::span<const TensorSource> weights) {
   ModelWriter writer(path);
   write_common(writer, saved);
@@ -287,9 +292,7 @@ LoadedTask start_new_task(models::ModelConfig config, const std::optional<text::
 }
 
 void save_task(const std::string& path, const SavedTask& saved) {
-  save_whole(path, saved,
-             saved.weights.empty() ? sources_of(named_tensors(saved.model.parameters()))
-                                   : std::vector(saved.weights.begin(), saved.weights.end()));
+  save_whole(path, saved, weights_of(saved));
 }
 
 void save_adapter(const std::string& path, const SavedTask& saved, const LowRankOptions& adapters,
@@ -299,13 +302,12 @@ void save_adapter(const std::string& path, const SavedTask& saved, const LowRank
   writer.part(task_part, saved.model.task());
   writer.part(adapters_part, adapters);
   writer.part(base_part, base);
-  std::vector<NamedTensor> trained;
-  for (const Parameter& parameter : saved.model.parameters().all()) {
-    if (parameter.is_trained() || parameter.name.find("/lora/") != std::string::npos ||
-        parameter.name.starts_with(task_prefix)) {
-      trained.push_back({parameter.name, parameter.value()});
-    }
-  }
+  const auto is_written = [&](const TensorSource& source) {
+    return source.name.find("/lora/") != std::string::npos || source.name.starts_with(task_prefix) ||
+           saved.model.parameters().find(source.name)->is_trained();
+  };
+  std::vector<TensorSource> trained;
+  std::ranges::copy_if(weights_of(saved), std::back_inserter(trained), is_written);
   writer.weights(trained);
   saved.training(writer);
   writer.commit(saved.provenance);

@@ -22,29 +22,22 @@ Variable divided_bias(const Scope& scope, const std::vector<std::string>& names,
   return divided_parameters(scope, names, {out}, 0, initializer, Decay::no);
 }
 
-void check_has_no_adapter(const Scope& scope, bool has_adapter, Divided divided) {
-  check<UsageError>(
-      !has_adapter || divided == Divided::no || ModelRanks::of(scope) == nullptr,
-      "`tensor_parallel`: ranks that share a model have no low-rank adapters; train all weights, or leave "
-      "one of the two out");
-}
-
 Linear::Linear(const Scope& scope, Index in, Index out, Bias bias, double stddev, const Initializer& first_bias,
                Divided divided)
     : weight_(divided_weight(scope, {"weight"}, {out, in}, Initializer::normal(stddev), divided)) {
   if (bias == Bias::yes) bias_ = divided_bias(scope, {"bias"}, out, first_bias, divided);
-  adapter_ = LowRank::of(scope, {""}, in, out);
-  check_has_no_adapter(scope, adapter_.has_value(), divided);
+  adapter_ = LowRank::of(scope, {""}, in, out, divided);
   if (divided == Divided::inputs) sums_over_ = ModelRanks::of(scope);
 }
 
 Variable Linear::operator()(const Variable& x, const ops::LinearOptions& options, const Pass& pass) const {
+  const std::optional<ops::LowRankTerm> low_rank = correction(adapter_, x, pass);
   if (sums_over_ != nullptr) {
-    const Variable part = ops::linear(x, weight_, {}, {.output = DType::real});
+    const Variable part = ops::linear(x, weight_, {}, {.output = DType::real, .low_rank = low_rank});
     return ops::sum_of_ranks(part, bias_, options.residual, sums_over_->group());
   }
   ops::LinearOptions adapted = options;
-  adapted.low_rank = correction(adapter_, x, pass);
+  adapted.low_rank = low_rank;
   return ops::linear(x, weight_, bias_, adapted);
 }
 

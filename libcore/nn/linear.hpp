@@ -12,8 +12,6 @@
 namespace heddle::nn {
 
 enum class Bias { no, yes };
-// What of a layer ranks that share the model divide, which do not divide other layers.
-enum class Divided { no, outputs, inputs };
 
 // The stddev of weights that multiply this many inputs, in modules that begin as the usual uniform weights within 1 /
 // sqrt(inputs) do.
@@ -41,7 +39,5 @@ Variable divided_weight(const Scope& scope, const std::vector<std::string>& name
                         const Initializer& initializer, Divided divided);
 Variable divided_bias(const Scope& scope, const std::vector<std::string>& names, Index out,
                       const Initializer& initializer, Divided divided);
-// Throws UsageError for an adapter of a layer that ranks divide.
-void check_has_no_adapter(const Scope& scope, bool has_adapter, Divided divided);
 
 }  // namespace heddle::nn

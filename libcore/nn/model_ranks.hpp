@@ -20,6 +20,9 @@
 
 namespace heddle::nn {
 
+// What of a layer ranks that share the model divide, which do not divide other layers.
+enum class Divided { no, outputs, inputs };
+
 // The place of a rank's part in the whole of a parameter, or of something of its shape: [begin, …) of a dimension.
 struct PartOfWhole {
   int dimension;

@@ -19,9 +19,7 @@ StackedLinear::StackedLinear(const Scope& scope, const std::vector<std::string>&
       out_(weight_.shape()[0] / parts_),
       bias_(bias == Bias::yes ? divided_bias(scope, each(names, "/bias"), out, Initializer::zeros(), divided)
                               : Variable()),
-      adapters_(LowRank::of(scope, names, in, out)) {
-  check_has_no_adapter(scope, adapters_.has_value(), divided);
-}
+      adapters_(LowRank::of(scope, names, in, out, divided)) {}
 
 Variable StackedLinear::some(const Variable& x, Index first, Index count, const Pass& pass) const {
   const ProductColumns columns{first * out_, count * out_};

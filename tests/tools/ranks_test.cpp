@@ -147,14 +147,21 @@ TEST_CASE("ranks: those that share a model train what one process does, into the
   std::string texts;
   for (int i = 0; i < 30; ++i) texts += i % 2 == 0 ? "animal\tthe cat sees a dog.\n" : "royal\tmy queen forgets.\n";
   write_file(corpus.path("texts.tsv"), texts);
-  for (const std::string& ranks : {std::string(), on(2)}) {
-    corpus.must(ranks +
+  const auto tune = [&](int ranks, const std::string& rest) {
+    corpus.must(on(ranks) +
                 "finetune -q --from one.h5 --train texts.tsv --valid texts.tsv --batch-size 4 --epochs 2 --restart "
-                "--log-every 1 --dropout 0 -o task.h5 --log task" +
-                std::to_string(ranks.size()) + ".log" + (ranks.empty() ? "" : " --tensor-parallel 2"));
+                "--log-every 1 --dropout 0 -o task.h5 --log task.log --tensor-parallel " +
+                std::to_string(ranks) + rest);
+    return last_of(corpus, "task.log", "loss");
+  };
+  for (const std::string& rest : {std::string(), std::string(" --lora-rank 2 --lora-targets query,value,output,up,down "
+                                                             "--lora-dropout 0.1 --learning-rate 1e-2")}) {
+    const double alone = tune(1, rest);
+    const auto whole = shapes("task.h5");
+    CHECK(tune(2, rest) == doctest::Approx(alone).epsilon(1e-5));
+    CHECK(shapes("task.h5") == whole);
+    corpus.must("echo 'the cat' | classify task.h5");
   }
-  CHECK(last_of(corpus, "task" + std::to_string(on(2).size()) + ".log", "loss") ==
-        doctest::Approx(last_of(corpus, "task0.log", "loss")).epsilon(1e-5));
   CHECK(corpus.leftovers() == 0);
 }
 

@@ -103,7 +103,8 @@ class Run {
     ParameterSource source = ranks_.model().divided(ParameterSource(seed));
     if (of.adapts) {
       const auto rate = [](std::string_view name) { return name.find("/lora/") == name.npos ? 0.0 : 1.0; };
-      source = with_adapters(source.trained_at(rate), {.lora_rank = 2});
+      source = with_adapters(source.trained_at(rate),
+                             {.lora_rank = 2, .lora_targets = "query,value,output,down", .lora_dropout = 0.1});
     }
     model_ = models::make_model(config, source);
     const TrainingData data = DataKind::text == data_of(choice, *model_)    ? TrainingData{.text = &text_}
@@ -375,6 +376,7 @@ TEST_CASE("ranks: those that share a model, and copies of it, take the steps of 
            {"decoder:positions=rope,memory=8,kv-heads=2,gated=true,norm=rms,head-norm=true,head-gates=true," + sizes,
             "causal", 0, 1, "coupled"},
            {"decoder:gated=true," + sizes, "causal", 0, 1, "muon"},
+           {"decoder:kv-heads=2,norm=rms," + sizes, "causal", 0, 1, "adamw", true},
            {"encoder:dropout=0.1,layer-dropout=0.2," + sizes, "masked"},
            {"encoder:" + sizes, "detect", 0, 1, "adam"},
            {"decoder:positions=alibi," + sizes, "causal", 0, 1, "lion"},
