@@ -1,4 +1,4 @@
-// What attention weights say about heads and about a whole stack.
+// Statistics of attention weights: about heads and about a whole stack.
 #pragma once
 
 #include <functional>
@@ -8,11 +8,11 @@
 
 namespace heddle::analysis {
 
-// Where the queries of a head attend to, as means over its queries.
+// Mean attention of the queries of a head attend to, as means over its queries.
 struct HeadPattern {
   double first = 0;              // weight of the first key
-  double previous = 0, own = 0;  // of the key before the query, and of its own; of queries and keys of one text
-  double next = 0;               // of the key after it
+  double previous = 0, own = 0;  // weight of the key before the query, and of its own; queries and keys of one text
+  double next = 0;               // weight of the key after it
   double distance = 0;           // mean of |i - j|
   double bits = 0;               // entropy of the weights
 };

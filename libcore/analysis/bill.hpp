@@ -1,4 +1,4 @@
-// What a training run takes on rented or owned machines: time, energy and money.
+// Cost of a training run on rented or owned machines: time, energy and money.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@ namespace heddle::analysis {
 
 // A chip computes; a device is what has a price, and holds one chip or several.
 struct Machines {
-  double chips = 0, devices = 0;  // one of them is given, the other is 0
+  double chips = 0, devices = 0;  // exactly one is given, the other is 0
   double chips_per_device = 1;
   double flops_per_chip = 0;         // FLOP/s at most; 0: not known
   double utilization = 1;            // fraction of these that is reached
@@ -18,19 +18,20 @@ struct Machines {
 // Either is given, the other is 0.
 struct Work {
   double tokens = 0, days = 0;
-  double flops_per_token = 0;  // in training; 0: not known
+  double flops_per_token = 0;  // training FLOPs; 0: not known
 };
 
 struct Bill {
   double chips = 0, devices = 0;             // whole devices are rented
-  std::optional<double> flops_per_second{};  // of all chips, as utilized
+  std::optional<double> flops_per_second{};  // all chips, at the given utilization
   std::optional<double> tokens{}, flops{};
   std::optional<double> hours{};
   std::optional<double> kilowatt_hours{};
   std::optional<double> price{};
 };
 
-// What follows from what is known. Throws UsageError where neither chips nor devices, or both, are given.
+// Computes every entry that the inputs determine. Throws UsageError where neither chips nor devices, or both, are
+// given.
 Bill bill_for(const Machines& machines, const Work& work);
 
 }  // namespace heddle::analysis

@@ -1,4 +1,4 @@
-// What the tokens of a text contribute to a number that a model computes from it: a logit, or a log-probability.
+// Contributions of the tokens of a text to a number that a model computes from it: a logit, or a log-probability.
 //
 //   leave-out    F(x) - F(x with the vectors of the word replaced by the baseline b)
 //   gradient     sum over the word's tokens of e_i . dF/de_i
@@ -25,12 +25,12 @@ enum class Explaining { leave_out, gradient, integrated };
 
 // A number F that a model computes from a sequence.
 struct TokenFunction {
-  std::vector<TokenId> ids, segments;  // of the sequence; segments may be empty
+  std::vector<TokenId> ids, segments;  // the sequence; segments may be empty
   // Copies of the sequence, side by side -> [copies, numbers]
   std::function<Variable(const models::Sequences& copies)> numbers;
-  Index number;                 // which of them is F
+  Index number;                 // index of F among them
   bool is_log_softmax = false;  // F is the logarithm of its softmax instead
-  double unit = 1;              // of F: the gap of integrated gradients counts in units of F times this
+  double unit = 1;              // unit of F: the gap of integrated gradients counts in units of F times this
 };
 
 using Places = std::vector<Index>;  // the positions of a word's tokens
@@ -38,7 +38,7 @@ using Places = std::vector<Index>;  // the positions of a word's tokens
 struct Contributions {
   double value = 0;              // F(x)
   std::optional<double> base{};  // F without the words; of integrated gradients and exact contributions
-  std::vector<double> words{};   // of each; value - base is their sum, as far as there is a base
+  std::vector<double> words{};   // per word; their sum is value - base if there is a base
   Index steps = 0;               // integrated: at how many points derivatives were computed
   double gap = 0;                // integrated: value - base - the sum of the words
 };

@@ -1,4 +1,4 @@
-// What a model costs: parameters, floating-point operations, memory and traffic, by part. All of it is counted by the
+// Cost of a model: parameters, floating-point operations, memory and traffic, by part. All of it is counted by the
 // operations themselves in a simulated step, in which nothing is computed, and set beside the formulas of SPEC 3.7 and
 // 7.8.
 #pragma once
@@ -16,7 +16,7 @@ struct OperationCost {
   std::string part, operation;
   bool backward = false;
   double calls = 0;
-  double flops = 0;  // of matrix products
+  double flops = 0;  // matrix products only
   double bytes = 0;  // inputs read once, results written once
 };
 
@@ -35,7 +35,7 @@ struct PartCost {
 // Bytes.
 struct TrainingMemory {
   double weights = 0, gradients = 0, optimizer = 0;
-  double activations = 0;  // of a step, with temporary memory of operations
+  double activations = 0;  // per step, including temporary memory of operations
   double total() const { return weights + gradients + optimizer + activations; }
 };
 
@@ -48,9 +48,9 @@ struct GenerationCost {
 };
 
 struct Cost {
-  Index parameters = 0;          // as inspect counts: those of an encoder without its head
-  Index head_parameters = 0;     // of an encoder's head, which come in addition
-  Index adapter_parameters = 0;  // of adapters, which come in addition and alone are trained
+  Index parameters = 0;          // as inspect counts: an encoder without its head
+  Index head_parameters = 0;     // an encoder's head, in addition
+  Index adapter_parameters = 0;  // adapters, in addition; only these are trained
   Index time = 0, batch_size = 0;
   bool of_pairs = false;  // sequences are a source and a target of `time` tokens each
   Index predicted = 0;    // tokens of a step
@@ -59,7 +59,7 @@ struct Cost {
   std::vector<PartCost> parts{};  // in the order of nn/parts.hpp, those that have anything
   std::vector<OperationCost> operations{};
   TrainingMemory memory{};
-  std::optional<GenerationCost> generation{};  // of models that generate text, whose adapters are merged
+  std::optional<GenerationCost> generation{};  // models that generate text, with merged adapters
   double attention_formula = 0;                // 12 L d T, of a token in training; L counts attentions of any kind
 
   // A token of a pair is one of the target together with one of the source.

@@ -13,7 +13,7 @@
 
 namespace heddle::analysis {
 
-// What a model reads to compute the hidden states of a text.
+// Model input for computing the hidden states of a text.
 struct TextToEmbed {
   std::vector<TokenId> ids;
   data::TokenSpan text, around;         // the text's own tokens, and those of them that must be kept

@@ -1,4 +1,4 @@
-// How the weights of an attention variant depend on queries and keys, as numbers to draw. They come from
+// Numbers to draw: the weights of an attention variant as functions of queries and keys. They come from
 // Attention::weights() alone, so that every variant of variants.def has them.
 #pragma once
 

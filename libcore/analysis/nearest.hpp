@@ -25,7 +25,7 @@ class NearestVectors {
   std::vector<std::vector<Neighbour>> find(const Tensor& queries, Index k) const;
 
  private:
-  Tensor vectors_;  // of length 1
+  Tensor vectors_;  // unit vectors
 };
 
 }  // namespace heddle::analysis

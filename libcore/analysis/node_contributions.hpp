@@ -1,4 +1,4 @@
-// What the nodes of a graph contribute to a model's answer.
+// Contributions of the nodes of a graph to a model's answer.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 namespace heddle::analysis {
 
 struct NodeContributions {
-  Index label = 0;               // of tasks with classes: the most probable one
+  Index label = 0;               // class to explain; by default the most probable one
   double answer = 0;             // its log-odds, log(p / (1 - p)); of a regression the number
   std::vector<double> of_nodes;  // [nodes]: how much the answer falls where a node is left out
 };

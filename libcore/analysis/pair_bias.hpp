@@ -1,4 +1,4 @@
-// How much more probable one of two sentences is that differ in a word or two.
+// Difference in probability of two sentences that differ in a word or two.
 //
 //   difference = L(first) - L(second), nats
 //

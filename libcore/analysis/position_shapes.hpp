@@ -1,5 +1,5 @@
-// What a scheme of positions does, as numbers to draw. They come from the scheme's own interface, Positions::embed()
-// and AttentionPositions::apply(), so that every scheme of positions.def has them.
+// Numbers to draw: the effect of a position scheme. They come from the scheme's own interface, Positions::embed() and
+// AttentionPositions::apply(), so that every scheme of positions.def has them.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ namespace heddle::analysis {
 struct PositionsInLayer {
   const Positions* scheme;
   const AttentionPositions* layer;  // null: the scheme does not act in attention
-  Index width;                      // of embeddings
+  Index width;                      // embedding width
   HeadShape heads;
   bool causal;  // queries see no keys after them
 };
@@ -25,19 +25,19 @@ struct PositionsInLayer {
 struct Circle {
   Index first, second;          // the two columns
   double radius;                // root mean square over the positions
-  double radians_per_position;  // of the turn; positive: from the first column's axis to the second's
+  double radians_per_position;  // rotation rate; positive: from the first column's axis to the second's
 };
 
 // A vector for each position.
 struct PositionVectors {
   enum class Of {
-    embeddings,  // what the scheme adds to embeddings: [positions, width]
-    queries,     // what becomes of a query at each position: [positions, head_width]. Its pairs of elements, as the
-                 // scheme pairs them, are (1, 0); where it has no pairs, all elements are 1
+    embeddings,  // terms that the scheme adds to embeddings: [positions, width]
+    queries,     // a transformed query at each position: [positions, head_width]. Its pairs of elements, as the scheme
+                 // pairs them, are (1, 0); if it has no pairs, all elements are 1
   } of;
   Grid table;
   std::vector<Circle>
-      circles;  // of the columns that are neighbours, or half the width apart; empty unless all are such
+      circles;  // pairs of columns that are neighbours, or half the width apart; empty unless all are such
 };
 
 // None where the scheme neither adds to embeddings nor moves queries. Precondition: positions >= 1, and not more than
@@ -60,9 +60,9 @@ struct Similarity {
 };
 Similarity similarity_of(const Grid& vectors, SimilarityMeasure measure);
 
-// What positions add to the score of a query and a key: of scaled dot-product attention, with the scheme minus without
-// it. All elements of query and key are head_width^(-1/4), so that the score without positions is 1: a scheme whose
-// terms depend on the content (rope, vectors of offsets) shows what it does to this one.
+// Contribution of positions to the score of a query and a key: scaled dot-product attention, with the scheme minus
+// without it. All elements of query and key are head_width^(-1/4), so that the score without positions is 1: a scheme
+// whose terms depend on the content (rope, vectors of offsets) shows what it does to this one.
 //   [q' . k' + query_o . + key_o .] / sqrt(head_width) + bias_o - 1, with the terms that apply() returns.
 // Row h is head h, column c is of the offset j - i = first + c of the key at j from the query at i: from 1 - positions
 // to 0 or, where keys after the query are seen, positions - 1. Vectors that a scheme adds to values are not in it.

@@ -1,4 +1,4 @@
-// Which sense a word has, by its vector in context: that of the nearest examples.
+// Word sense disambiguation: the sense whose examples have the nearest vectors in context.
 // Source: Peters et al. 2018, "Deep contextualized word representations", section 5.3; Loureiro et al. 2021, "Analysis
 // and evaluation of language models for word sense disambiguation" (SPEC 7.5).
 #pragma once
@@ -11,7 +11,7 @@ namespace heddle::analysis {
 
 struct SenseGuess {
   Index sense = 0;
-  double similarity = 0;  // of the nearest vector of this sense
+  double similarity = 0;  // cosine similarity of the nearest vector of this sense
 };
 
 class SenseClassifier {

@@ -1,4 +1,4 @@
-// How long a training step takes on this machine, predicted from a few steps of a part of the model.
+// Time of a training step on this machine, extrapolated from a few steps of a part of the model.
 #pragma once
 
 #include <map>
@@ -14,7 +14,7 @@ struct StepTime {
   // The steps that were measured: of the model itself, of a sample of it, or of none, where even one layer is too large
   // for this machine. The prediction then is from the rates of matrix products and of memory alone.
   enum class From { model, sample, rates } from = From::rates;
-  Index vocab_size = 0, time = 0, batch_size = 0;  // of what was measured
+  Index vocab_size = 0, time = 0, batch_size = 0;  // sizes of the measured part
   double matmul_rate = 0, memory_rate = 0;         // FLOP/s, bytes per second; measured beforehand
 };
 

@@ -1,4 +1,4 @@
-// How much more probable an attribute in a sentence makes one word than another.
+// Log-probability ratio of two words in a sentence, as changed by an attribute.
 //
 //   ratio = log p(first | sentence) - log p(second | sentence), nats
 //   bias = ratio - prior, the ratio where the attribute is unknown

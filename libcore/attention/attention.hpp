@@ -17,7 +17,7 @@
 
 namespace heddle {
 
-// What a variant keeps of the positions it has seen, for decoding step by step (a key-value cache, for example).
+// State of a variant for stepwise decoding: its record of earlier positions (a key-value cache, for example).
 class AttentionState {
  public:
   virtual ~AttentionState() = default;
@@ -25,7 +25,7 @@ class AttentionState {
   virtual void reorder(const std::vector<Index>& rows) = 0;
 };
 
-// What a variant supports, and what a model needs from it.
+// Features that a variant supports, or that a model needs.
 struct AttentionSupport {
   bool causal = false;         // hides the future
   bool cross = false;          // query_time != key_time
@@ -81,7 +81,7 @@ struct HeadShape {
 struct AttentionCall {
   Variable query, key, value;
   Mask mask{};
-  ops::OffsetTerms offsets{};  // of positions
+  ops::OffsetTerms offsets{};  // position terms
   ops::SegmentTerm segments{};
   std::vector<Index> key_rows{};  // the row of key and value of each row of queries; empty: the same. Never recorded
   Pass pass{};                    // for random numbers that depend on the step of training
@@ -110,9 +110,9 @@ struct PairWeights {
   // [batch, heads, query_time, width] and [rows, kv_heads, key_time, width], where AttentionCall::key_rows picks rows.
   Tensor query{}, key{};
   Real scale = 1;
-  // Where the heads have projections and nothing else decides what values add: computes [batch, heads, key_time], the
-  // length of what each key would add to the result of attention with weight 1. Source: Kobayashi et al. 2020,
-  // "Attention is not only a weight", equation 4.
+  // For heads with projections, if nothing else affects the values: computes [batch, heads, key_time], the length of
+  // what each key would add to the result of attention with weight 1. Source: Kobayashi et al. 2020, "Attention is not
+  // only a weight", equation 4.
   std::function<Tensor()> value_lengths{};
 };
 
@@ -141,15 +141,14 @@ class Attention {
   // value_width].
   virtual Tensor step(const AttentionCall& call, const StepRows& rows, AttentionState& state) const;
 
-  // What its weights estimate; none: they are what it is by definition.
+  // The quantity that its weights estimate; none: the weights define the variant.
   virtual std::optional<AttentionEstimate> estimate() const { return std::nullopt; }
 
   // Never recorded. Precondition: support().weights.
   virtual PairWeights weights(const AttentionCall& call) const;
 };
 
-// Where a variant declares parameters: of its own layer, and of the whole stack, for what the layers share
-// (Scope::shared).
+// Scopes in which a variant declares parameters: its own layer, and the whole stack for shared ones (Scope::shared).
 struct AttentionScopes {
   Scope layer, stack;
 };

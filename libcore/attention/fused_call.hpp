@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-// What the functions below can do: all of it.
+// Support of the functions below: everything.
 AttentionSupport fused_support();
 
 // The mask and the terms by offset and by segment of a call whose scores are scale q_i . k_j. The terms of queries,

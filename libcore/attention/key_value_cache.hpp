@@ -37,7 +37,7 @@ class KeyValueCache : public AttentionState {
 
   Index capacity_;
   Tensor keys_, values_;
-  std::vector<Index> places_, first_, end_;  // of each row
+  std::vector<Index> places_, first_, end_;  // per row
 };
 
 // A variant of which a step is mix() of the new queries with the keys and values of the cache.

@@ -37,7 +37,7 @@ struct Initializer {
 // Parameters of one shape [rows, ...] that are stored as one tensor [names * rows, ...]; most are alone.
 struct Declaration {
   std::vector<std::string> names;  // whole paths
-  Shape shape;                     // of each
+  Shape shape;                     // shape of each
   Initializer initializer;
 
   Shape stacked_shape() const;
@@ -110,18 +110,18 @@ class Parameters {
   const std::vector<Parameter>& all() const { return parameters_; }
   // Null when there is none of that name.
   const Parameter* find(std::string_view name) const;
-  // Those that it takes, which remain the same variables.
+  // The parameters for which `takes` is true; they remain the same variables.
   Parameters only(const std::function<bool(const Parameter&)>& takes) const;
   Index count() const;                       // numbers in all parameters
-  Index trained_count() const;               // in those that are trained
+  Index trained_count() const;               // scalars in trained parameters
   void allocate_gradients();                 // before the first step, so that later ones find their memory
   void clear_gradients();                    // before a step
   void mark_output(const Variable& weight);  // is_output for the parameter, if it is trained, that has it
   void clear_outputs();                      // no parameter is_output: the loss has no logits of tokens
 
-  // Has the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient is
-  // what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one come
-  // one after the other. To be called before anything is recorded; these parameters must outlive it.
+  // Makes the recording's backward() call complete(parameter) once for each trained parameter, as soon as its gradient
+  // is what backward() leaves; the order is that of Recording::watch_leaves(), and parameters that are stored as one
+  // come one after the other. To be called before anything is recorded; these parameters must outlive it.
   using Complete = std::function<void(const Parameter& parameter)>;
   void watch_gradients(Recording& recording, Complete complete) const;
 
@@ -131,7 +131,7 @@ class Parameters {
 
   ParameterSource source_;
   std::vector<Parameter> parameters_;
-  std::map<std::string, std::size_t, std::less<>> places_;  // in parameters_, by name
+  std::map<std::string, std::size_t, std::less<>> places_;  // index in parameters_, by name
 };
 
 // The place in a model where a module declares its parameters: a path, and the list they go to.

@@ -20,7 +20,7 @@
 
 namespace heddle {
 
-// Where an operation puts its contribution to a gradient. When `add` is false the tensor holds nothing yet and the
+// Destination of an operation's contribution to a gradient. When `add` is false the tensor holds nothing yet and the
 // operation must set every element; else it adds to what is there.
 struct GradientTarget {
   Tensor tensor;
@@ -73,8 +73,8 @@ class Gradient {
   const DType dtype_;
   // The gradient of a persistent matrix to which only rows were added so far.
   struct Rows {
-    std::vector<char> has;      // by row
-    std::vector<Index> listed;  // those that it has
+    std::vector<char> has;      // per row
+    std::vector<Index> listed;  // rows that it has
   };
   void start_rows();
 
@@ -151,7 +151,7 @@ class Recording {
   struct Entry {
     std::shared_ptr<Gradient> output;
     std::size_t input_bytes;
-    const char* name;  // of the section that recorded it; null without a profile
+    const char* name;  // name of the section that recorded it; null without a profile
     const char* part;  // the section's
     Backward backward;
   };

@@ -1,4 +1,4 @@
-// What users choose by name from a list, each name with settings of its own: "adamw:beta2=0.95", "rnn:cell=lstm".
+// Kinds: choices by name from a list, each with its own settings: "adamw:beta2=0.95", "rnn:cell=lstm".
 //
 // A kind is a struct with a visit() and a `kind_name`, derived from Common, which is what all kinds of the list have.
 // KindOf<Common> holds one of them without knowing which, so that files, command lines and help serve all of them, and
@@ -61,7 +61,7 @@ struct KindHelp {
   std::string name, summary;
   std::vector<FieldText> fields;  // its settings, with the defaults
 
-  std::vector<std::string> keys() const;  // as options have them: source-encoder
+  std::vector<std::string> keys() const;  // in option spelling: source-encoder
 };
 
 // Why the kind `name` of the list has no such key, and which it has: "decoder has no key 'cell'; it is a key of rnn,
@@ -170,7 +170,7 @@ class KindOf {
     KindOf copy(*this);
     return field_texts([&](FieldVisitor& visitor) { copy.visit_own(visitor); });
   }
-  // Those that users set.
+  // Settings that users may set.
   std::vector<FieldText> settings() const {
     std::vector<FieldText> all = fields();
     std::erase_if(all, [](const FieldText& of) { return of.field.is_computed; });

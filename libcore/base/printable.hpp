@@ -20,9 +20,9 @@ std::string printable_message(std::string_view text);
 // Whether printable() leaves it as it is.
 bool is_printable(std::string_view text);
 
-// Where the grapheme cluster (what a reader takes for one character: a letter with its marks, a sequence of pictures
-// that is drawn as one) ends that begins at begin < text.size(). A byte that is not UTF-8 is one of its own. Source:
-// Unicode Standard Annex #29.
+// End of the grapheme cluster (a character as readers perceive it: a letter with its marks, a sequence of pictures that
+// is drawn as one) that starts at begin < text.size(). A byte that is not UTF-8 is one of its own. Source: Unicode
+// Standard Annex #29.
 std::size_t grapheme_end(std::string_view text, std::size_t begin);
 
 // The columns of a terminal that printable UTF-8 takes: two for the wide characters of East Asia and for pictures, none

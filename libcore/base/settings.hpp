@@ -49,7 +49,7 @@ class Settings {
   // The text without settings that were read and are equal to their fallbacks.
   std::string without_fallbacks() const;
 
-  // Those that were read so far, with their defaults.
+  // The settings read so far, with their defaults.
   const std::vector<SettingHelp>& known() const { return known_; }
 
  private:

@@ -34,13 +34,13 @@ inline std::string counted(long long count, std::string_view one, std::string_vi
   return std::to_string(count) + " " + std::string(count == 1 ? one : many);
 }
 
-// Without the blanks at both ends.
+// Removes the blanks at both ends.
 std::string_view trimmed(std::string_view text, std::string_view blanks);
 
 // True where the text is well-formed UTF-8 (no surrogates, no overlong forms).
 bool is_utf8(std::string_view text);
 
-// Without the U+FEFF with which some programs begin UTF-8 files.
+// Removes the U+FEFF at the start of some UTF-8 files.
 inline std::string_view without_byte_order_mark(std::string_view text) {
   constexpr std::string_view mark = "\xEF\xBB\xBF";
   return text.starts_with(mark) ? text.substr(mark.size()) : text;

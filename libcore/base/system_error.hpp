@@ -5,7 +5,7 @@
 
 namespace heddle {
 
-// What throw_system_error() throws: it says nothing of what a file holds, and may not occur again.
+// Thrown by throw_system_error(): unrelated to the contents of a file, and may be transient.
 class SystemError : public DataError {
  public:
   using DataError::DataError;

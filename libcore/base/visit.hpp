@@ -38,7 +38,7 @@ struct NameHelp;
 struct Field {
   std::string name;
   std::string help;
-  std::string placeholder;  // what help writes for the value: N, FILE, RATE
+  std::string placeholder;  // placeholder for the value in help: N, FILE, RATE
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
   bool above_minimum = false;       // the minimum itself is not allowed
@@ -55,7 +55,7 @@ struct Field {
   bool is_content = false;                            // a file, which runs know by its content
   std::vector<std::pair<double, std::string>> words;  // numbers that are written as words
   std::vector<std::string> former_names;              // for messages to people who use them
-  const std::vector<NameHelp>& (*names)() = nullptr;  // of a text NAME[:KEY=VALUE,...]: the list, for help
+  const std::vector<NameHelp>& (*names)() = nullptr;  // for values NAME[:KEY=VALUE,...]: the list, for help
 
   Field(std::string field_name, std::string field_help) : name(std::move(field_name)), help(std::move(field_help)) {}
   Field&& range(double low, double high = std::numeric_limits<double>::infinity()) && {

@@ -18,7 +18,7 @@ inline constexpr const char* target_slot = "[TARGET]";
 inline constexpr const char* attribute_slot = "[ATTRIBUTE]";
 inline constexpr const char* word_slot = "[WORD]";
 
-// How much more probable is the first target than the second in sentences with an attribute?
+// Compares the probabilities of two targets in sentences with an attribute.
 struct TemplateTest {
   std::string name;
   Index line = 0;
@@ -36,11 +36,11 @@ struct WordTest {
   std::vector<PlacedText> contexts;    // each with one [WORD]; none: words alone
 };
 
-// Which of two sentences is more probable?
+// Compares the probabilities of two sentences.
 struct PairTest {
   std::string name;
   Index line = 0;
-  std::vector<PlacedText> first, second;  // as many, in order
+  std::vector<PlacedText> first, second;  // equally many, in order
 };
 
 struct BiasTests {

@@ -15,7 +15,7 @@
 
 namespace heddle::data {
 
-// What to do with texts longer than the context.
+// Handling of texts longer than the context.
 enum class Overlong { error, truncate, split };
 
 }  // namespace heddle::data

@@ -15,9 +15,9 @@ class GeneratedPairs : public PairSource {
   // A function of the number alone.
   using Draw = std::function<TokenPair(std::uint64_t number)>;
   struct Size {
-    Index pairs;       // of an epoch
+    Index pairs;       // pairs per epoch
     Index longest;     // tokens of a side, at most
-    Index vocab_size;  // of both sides
+    Index vocab_size;  // vocabulary of both sides
   };
   GeneratedPairs(std::string name, const Size& size, Draw draw)
       : name_(std::move(name)), size_(size), draw_(std::move(draw)) {}
@@ -43,7 +43,7 @@ class GeneratedPairs : public PairSource {
   Size size_;
   Draw draw_;
   mutable Index epoch_ = -1;
-  mutable std::vector<TokenPair> pairs_;  // of the epoch
+  mutable std::vector<TokenPair> pairs_;  // pairs of the epoch
 };
 
 }  // namespace heddle::data

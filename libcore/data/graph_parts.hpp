@@ -29,7 +29,7 @@ class GraphsForModel : public GraphSource {
  private:
   struct Place {
     std::size_t source;
-    Index number;  // of the graph there
+    Index number;  // number of the graph there
   };
   Place at(Index number) const;
 

@@ -32,7 +32,7 @@ struct FeatureColumns {
   bool operator==(const FeatureColumns&) const = default;
 };
 
-// What the graphs of a file, or those that a model reads, have in common.
+// Schema common to the graphs of a file, or to those that a model reads.
 struct GraphSchema {
   FeatureColumns nodes, edges;
   bool is_directed = false;  // else each edge is there both ways

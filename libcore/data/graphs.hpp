@@ -61,10 +61,10 @@ std::vector<ListedEdge> listed_edges(const Graph& graph);
 // number of features, kinds without a name, numbers that are not finite.
 void check_graph(const Graph& graph, const GraphSchema& schema, const std::string& place);
 
-// What is known, and predicted, of graphs.
+// Level at which graphs have targets.
 enum class GraphLevel { graph, node, edge, pair };
 
-// Which side of a split a graph, a node or a pair belongs to.
+// Side of a split to which a graph, a node or a pair belongs.
 enum class SplitSide : std::uint8_t { none, train, valid, test };
 
 }  // namespace heddle::data
@@ -88,7 +88,7 @@ namespace heddle::data {
 
 struct TargetColumn {
   std::string name;
-  std::vector<std::string> classes;  // of which a value is the number, from 0; empty: it is a number itself
+  std::vector<std::string> classes;  // class names, by class number from 0; empty: a value is a number itself
 
   bool operator==(const TargetColumn&) const = default;
 };
@@ -105,11 +105,11 @@ inline constexpr double unknown_target = std::numeric_limits<double>::quiet_NaN(
 struct GraphRecord {
   Graph graph;
   std::string id;                        // its name, SMILES or number, for people
-  Index line = 0;                        // of the record that it was made from, from 1
+  Index line = 0;                        // line of the record it was made from, from 1
   std::vector<double> targets;           // [items of the level, columns], unknown_target where not known
   std::vector<std::string> node_names;   // [nodes]
   std::vector<float> positions;          // [nodes, 2], for drawing
-  std::string group;                     // what it has in common with others that a split keeps together: a scaffold
+  std::string group;                     // key of graphs that a split keeps together: a scaffold
   std::vector<std::uint32_t> fragments;  // numbers of its parts, such as those of circular fingerprints, ascending
   std::vector<SplitSide> sides;          // [items] where has_sides_of_items(), else one for the graph
 };
@@ -138,7 +138,7 @@ class GraphSource {
   // Throws DataError for what does not fit the schema.
   virtual GraphRecord record(Index number) const = 0;
   virtual Graph graph(Index number) const { return record(number).graph; }
-  virtual Index nodes(Index number) const { return graph(number).nodes; }  // of a graph
+  virtual Index nodes(Index number) const { return graph(number).nodes; }  // number of nodes of a graph
   // For messages: the file of a graph among several, and its number there, from 0.
   virtual std::string name_of(Index) const { return name(); }
   virtual Index number_in_file(Index number) const { return number; }

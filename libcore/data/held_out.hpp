@@ -71,12 +71,12 @@ class TokensOfRanges : public TokenSource {
 
  private:
   std::size_t range_of(Index offset) const;
-  // Where in the source the token is.
+  // Position of the token in the source.
   Index place(Index offset) const;
 
   const TokenSource& source_;
   TokenRanges ranges_;
-  std::vector<Index> ends_;  // of the ranges, as offsets here
+  std::vector<Index> ends_;  // ends of the ranges, as offsets here
 };
 
 // Pairs, or graphs, by number, in order.

@@ -7,7 +7,7 @@
 
 namespace heddle::data {
 
-// What is known of the pairs: a column "edge" of the classes "no" and "yes".
+// Targets of the pairs: a column "edge" of the classes "no" and "yes".
 GraphTargets hidden_edge_targets();
 
 // Takes `percent` of the edges out of the record's graph, to the nearest whole one and both ways where edges have no

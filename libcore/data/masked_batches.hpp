@@ -14,18 +14,18 @@ namespace heddle::data {
 struct MaskedBatch {
   Index batch = 0, time = 0;
   std::vector<TokenId> ids;       // [batch, time], padded at the ends of sequences
-  std::vector<Index> lengths;     // of the sequences; empty: all are `time` long
+  std::vector<Index> lengths;     // lengths of the sequences; empty: all are `time` long
   std::vector<TokenId> segments;  // [batch, time]; empty: all are 0
-  Index tokens = 0;               // without padding
+  Index tokens = 0;               // tokens, without padding
   std::vector<Index> rows;        // batch * time + position of each token to predict, in rising order
   std::vector<TokenId> targets;   // the tokens that were there
   std::vector<TokenId>
-      unrelated;  // of each pair: 1 when the second segment is from elsewhere, else 0; empty without pairs
+      unrelated;  // for each pair 1 if the second segment is from elsewhere, else 0; empty without pairs
   std::vector<std::vector<Index>> ranks;  // [batch][time] of permuted windows, those of padding are -1; else empty
 };
 
 struct MaskedText {
-  Index time;  // of a sequence, special tokens included
+  Index time;  // length of a sequence, special tokens included
   MaskingOptions masking{};
   bool unrelated_pairs = false;  // pairs of which half have a second segment from elsewhere
   bool has_segments = true;      // if not, pairs have a second separator instead of segments
@@ -46,7 +46,7 @@ class MaskedWindows {
   MaskedWindows(const TokenSource& source, MaskVocabulary vocabulary, const MaskedText& options);
 
   Index windows_per_epoch() const { return order_->samples_per_epoch(); }
-  Index tokens_per_window() const { return body_; }  // of the stream
+  Index tokens_per_window() const { return body_; }  // tokens of the stream
   // Windows that hold its first tokens; 0: all.
   Index windows_of_first(Index tokens) const {
     const Index all = windows_per_epoch();
@@ -54,7 +54,7 @@ class MaskedWindows {
   }
   // Samples [first, first + count).
   MaskedBatch batch(Index first, Index count) const;
-  // Where the window of a sample begins.
+  // Start of a sample's window.
   Index offset_of(Index sample) const { return (*order_)(sample).window * body_; }
   const TokenSource& source() const { return source_; }
   // Windows [first, first + count) with the masks of the first epoch, for evaluation.
@@ -64,7 +64,7 @@ class MaskedWindows {
   using Place = SampleOrder::Place;
   struct Sequence {
     std::vector<TokenId> ids;
-    Index first_length;  // of the first segment, with its special tokens
+    Index first_length;  // length of the first segment, including its special tokens
     Masked masked{};
     TokenId unrelated = 0;
     std::vector<Index> ranks{};

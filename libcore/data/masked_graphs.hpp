@@ -11,8 +11,8 @@
 namespace heddle::data {
 
 struct MaskedGraphBatch {
-  GraphBatch graphs{};                        // with the nodes to predict in `masked`
-  std::vector<std::vector<TokenId>> kinds{};  // of each column of categories: the kinds that these nodes have
+  GraphBatch graphs{};                        // `masked` lists the nodes to predict
+  std::vector<std::vector<TokenId>> kinds{};  // for each column of categories: the kinds of these nodes
 };
 
 struct NodeMasking {
@@ -47,7 +47,7 @@ class MaskedGraphs {
 
   const GraphSource& source_;
   SchemaMap map_;
-  std::size_t columns_;  // of categories
+  std::size_t columns_;  // number of category columns
   NodeMasking options_;
 };
 

@@ -49,7 +49,7 @@ struct MaskingOptions {
     visit_selection(self, visitor);
   }
 
-  // Without the fraction.
+  // All settings but the fraction.
   template <class Self, class Visitor>
   static void visit_selection(Self& self, Visitor& visitor) {
     visitor(Field("masking", "select what to predict anew in every epoch, or once for all epochs"), self.masking);
@@ -103,7 +103,7 @@ struct Masked {
 // published code, which lets all tokens see those that are not predicted.
 struct Permuted {
   Masked chosen;
-  std::vector<Index> ranks;  // of all tokens
+  std::vector<Index> ranks;  // ranks of all tokens
 };
 Permuted permute_tokens(std::span<const TokenId> tokens, const MaskVocabulary& vocabulary,
                         const PermutationOptions& options, bool whole_words, const RandomStream& stream);

@@ -36,7 +36,7 @@ class MixedWindows {
 
   struct Batch {
     TokenBatch causal;   // batch = 0: none
-    MaskedBatch masked;  // those after them; batch = 0: none
+    MaskedBatch masked;  // the rows after them; batch = 0: none
   };
   // Samples [first, first + count), which belong to one step. Throws DataError where there is nothing to mask.
   Batch batch(Index first, Index count) const;

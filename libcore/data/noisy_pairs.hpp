@@ -39,7 +39,7 @@ class NoisyPairs : public PairSource {
   Index left_out() const { return left_out_; }  // documents
   std::string name() const override { return tokens_.name(); }
   const TokenSource& tokens() const { return tokens_; }
-  // Where the piece of a pair begins in the stream.
+  // Start of a pair's piece in the stream.
   Index offset_of(Index pair) const { return at(pair).begin; }
 
  private:

@@ -44,9 +44,9 @@ struct FramedPair {
   Index given = 1;
 };
 
-// What stands around the texts of a pair. A target that is read apart from its source begins with the start token and
-// what its frame begins with, which are given; one that continues its source is one text with it, of which the source
-// is given, or the start token where that is empty, and has only the frame's end.
+// Special tokens around the texts of a pair. A target that is read apart from its source begins with the start token
+// and what its frame begins with, which are given; one that continues its source is one text with it, of which the
+// source is given, or the start token where that is empty, and has only the frame's end.
 struct PairFrames {
   TextFrame source, target;
   TokenId start;
@@ -89,7 +89,7 @@ class PairGroups {
 
  private:
   struct Group {
-    Index begin, count;  // in the sorted order
+    Index begin, count;  // range in the sorted order
   };
   PairLengths lengths_of(Index pair) const;
   bool fits(const PairLengths& texts, const PairLengths& read) const;

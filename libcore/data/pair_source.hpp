@@ -91,7 +91,7 @@ class JoinedPairs : public PairSource {
  private:
   struct Place {
     const PairSource& source;
-    Index number;  // of the pair there
+    Index number;  // number of the pair there
   };
   Place at(Index pair) const;
 

@@ -21,7 +21,7 @@ namespace heddle::data {
 class Problem {
  public:
   virtual ~Problem() = default;
-  // Where it starts: sets all numbers.
+  // Sets the starting point.
   virtual void start(std::span<double> x) const = 0;
   // The function of step `step`, from 0, at x; sets the gradient there.
   virtual double at(std::span<const double> x, Index step, std::span<double> gradient) const = 0;
@@ -32,9 +32,9 @@ class ProblemSource {
  public:
   virtual ~ProblemSource() = default;
   virtual std::string name() const = 0;          // for messages: "quadratics:dimension=10"
-  virtual std::vector<Index> parts() const = 0;  // of how many numbers each tensor is, in order
+  virtual std::vector<Index> parts() const = 0;  // number of elements of each tensor, in order
   virtual std::unique_ptr<Problem> problem(std::uint64_t number) const = 0;
-  virtual double bytes() const = 0;  // of one in memory, what all share aside
+  virtual double bytes() const = 0;  // memory of one problem, what all share aside
 
   Index size() const;  // numbers
 };
@@ -55,7 +55,7 @@ struct SystemDraws {
   double forward;  // the fraction whose system is drawn first, and whose function is sought
 };
 
-// What the settings of every family have. A family's own derive from it and have a visit().
+// Base of the settings of every family. A family's own derive from it and have a visit().
 struct ProblemFamily {
   virtual ~ProblemFamily() = default;
   virtual void validate() const {}

@@ -19,7 +19,7 @@ class SampleOrder {
 
   Index samples_per_epoch() const { return samples_; }
   struct Place {
-    Index window, pass;  // how often the window was read before
+    Index window, pass;  // the window, and the number of earlier passes over it
   };
   Place operator()(Index sample) const;
 

@@ -6,12 +6,12 @@
 
 namespace heddle::data {
 
-// What one kind of network computes. All networks of a family are one, with other numbers.
+// One kind of network. All networks of a family are the same, with other weights.
 class TableNetwork {
  public:
   struct Part {
     Index size;     // numbers of a tensor
-    double stddev;  // of them at the start; 0: zeros
+    double stddev;  // stddev at the start; 0: zeros
   };
 
   virtual ~TableNetwork() = default;
@@ -21,7 +21,7 @@ class TableNetwork {
   virtual double add_row(const float* row, Index inputs, const double* x, double* gradient) const = 0;
 };
 
-// What the settings of families of such networks have. A family's own derive from it and have a visit().
+// Base of the settings of families of such networks. A family's own derive from it and have a visit().
 struct TableFamily : ProblemFamily {
   std::string table;
   Index rows = 128;

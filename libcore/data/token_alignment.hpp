@@ -1,4 +1,4 @@
-// Which tokens stand for which words, and which for which span of a text.
+// Alignment of tokens with words and with spans of a text.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace heddle::data {
 // The tokens of space-separated words. A model tags the first token of each word.
 struct AlignedWords {
   std::vector<TokenId> ids;
-  std::vector<Index> word_of;      // of each token: its word, or -1 for a space alone
-  std::vector<Index> first_token;  // of each word: its first token, or -1 where no token stands for the word
+  std::vector<Index> word_of;      // word of each token, or -1 for a space alone
+  std::vector<Index> first_token;  // first token of each word, or -1 if no token stands for the word
 };
 
 // Words that look like special tokens are text. Throws like encode_with_offsets().

@@ -30,7 +30,7 @@ class TrainingWindows {
   Index windows_before(Index sample) const { return sample % windows_ / streams_; }
   // Samples [first, first + batch).
   TokenBatch batch(Index first, Index batch) const;
-  // Where the window of a sample begins.
+  // Start of a sample's window.
   Index offset_of(Index sample) const;
   const TokenSource& source() const { return source_; }
 
@@ -39,7 +39,7 @@ class TrainingWindows {
 
   const TokenSource& source_;
   Index time_, streams_;
-  Index windows_;  // in the text
+  Index windows_;  // windows in the text
   Index slack_;
   std::uint64_t seed_;
   std::optional<SampleOrder> order_;  // none with streams

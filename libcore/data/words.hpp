@@ -1,4 +1,4 @@
-// Where the words of a text are among its tokens.
+// Positions of a text's words among its tokens.
 #pragma once
 
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace heddle::data {
 
-// What each token of a vocabulary says of words: one begins with a token that begins_word, and after one that
+// Word boundaries by the tokens of a vocabulary: a word begins with a token that begins_word, and after one that
 // ends_word. WordPiece begins words with pieces without "##", word models with every piece, the others at white space,
 // which is a part of the word after it where it is a space, and a word of its own where it ends a line.
 struct WordVocabulary {
-  std::vector<bool> is_special, begins_word, ends_word;  // of every token
+  std::vector<bool> is_special, begins_word, ends_word;  // flags of every token
   std::vector<bool> is_blank;                            // whether it is white space alone
 
   explicit WordVocabulary(const text::Tokenizer& tokenizer);

@@ -21,18 +21,18 @@ struct BeamOptions {
   double length_penalty = 0.6;  // 0 or more; more favours longer texts
   double coverage_penalty = 0;  // 0 or more; more favours texts that attend to all of the source
   Index max_tokens = 256;
-  std::vector<Index> max_tokens_of{};  // of each prompt, at most max_tokens; empty: max_tokens for all
+  std::vector<Index> max_tokens_of{};  // limit for each prompt, at most max_tokens; empty: max_tokens for all
   Constraints constraints{};
   std::optional<TokenId> end{};  // ends a text; not among its tokens
   // Whether a text ends after these tokens; empty: never.
   std::function<bool(const std::vector<Choice>& tokens)> ends_with{};
   std::optional<Index> vocab_size{};  // only ids below it are generated, not rows that pad the output layer; else all
-  DType cache = DType::real;          // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;          // dtype of keys and values: Real or bfloat16
 };
 
 struct FoundText {
   std::vector<Choice> tokens;
-  double score;  // of the end too
+  double score;  // log-probability, including the end token
 };
 
 // The best texts that the search finds for each prompt, best first: `width` of them, or all there are, which is fewer

@@ -15,7 +15,7 @@ namespace heddle::decoding {
 
 struct SpanLimits {
   Index longest = 30;  // positions
-  Index count = 1;     // of spans wanted
+  Index count = 1;     // number of spans wanted
 };
 
 // Positions first to last, both in the span.

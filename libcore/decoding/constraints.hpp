@@ -1,4 +1,4 @@
-// Which tokens must not come next, whatever their logits: every way of decoding asks here.
+// Tokens that must not come next, whatever their logits; used by every decoding method.
 //
 //   no_repeat_ngram_size = n   no n-gram that ends in a generated token occurs twice in the text, prompt included
 //     Source: Paulus et al. 2018, "A deep reinforced model for abstractive summarization", section 2.5

@@ -15,11 +15,11 @@ struct GenerateOptions {
   Constraints constraints{};
   Index samples = 1;  // continuations of each prompt
   Index max_tokens = 256;
-  std::vector<Index> max_tokens_of{};  // of each prompt, at most max_tokens; empty: max_tokens for all
+  std::vector<Index> max_tokens_of{};  // limit for each prompt, at most max_tokens; empty: max_tokens for all
   std::optional<TokenId> end{};        // stops a sequence; not delivered
   std::uint64_t seed = 0;
   std::optional<Index> vocab_size{};  // only ids below it are generated, not rows that pad the output layer; else all
-  DType cache = DType::real;          // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;          // dtype of keys and values: Real or bfloat16
 };
 
 // Called with each new token of each sequence, in order within a sequence; false ends that sequence (after this token).

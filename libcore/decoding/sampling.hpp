@@ -55,7 +55,7 @@ struct NextLogits {
   const Real* values;
   Index vocab;
   Index allowed = vocab;
-  std::span<const Real> constrained = {};  // those of the allowed tokens, as constrained() has them; empty: as they are
+  std::span<const Real> constrained = {};  // logits of the allowed tokens, by constrained(); empty: all
 };
 
 struct Choice {

@@ -17,7 +17,7 @@ using Tokens = std::vector<TokenId>;
 struct GivenTokens {
   Tokens ids;
   Index from = 1;
-  Tokens source{};  // of sequence-to-sequence models, with the special tokens around it
+  Tokens source{};  // source of a sequence-to-sequence model, including special tokens
 };
 
 // The maximum number of tokens in a text: the model reads all but the last one.
@@ -44,9 +44,9 @@ std::vector<std::vector<double>> mean_log_probabilities(std::span<const models::
 
 // The distribution in which a given token was scored.
 struct TokenPrediction {
-  double log_probability;        // of the token, nats
+  double log_probability;        // log-probability of the token, nats
   Index rank;                    // 1: no token is more probable, or as probable with a lower id
-  double entropy;                // of the distribution, nats: the mean surprise of a token drawn from it
+  double entropy;                // entropy of the distribution, nats: the mean surprise of a token drawn from it
   std::vector<LikelyToken> top;  // the most probable tokens
 
   auto parts() { return std::tie(log_probability, rank, entropy, top); }

@@ -10,10 +10,10 @@
 
 namespace heddle::decoding {
 
-// What a model predicts after a hypothesis.
+// A model's prediction after a hypothesis.
 struct Prediction {
-  std::vector<Choice> candidates;             // of Search::candidates()
-  std::span<const Real> source_weights = {};  // of the source's tokens, where SearchOptions asks for them
+  std::vector<Choice> candidates;             // from Search::candidates()
+  std::span<const Real> source_weights = {};  // attention to the source's tokens, if SearchOptions requests it
 };
 
 // The search method of one text: sampling, beam search. Hypotheses are renumbered at every step; at first there is one,
@@ -35,7 +35,7 @@ class Search {
 
 struct SearchOptions {
   Index max_tokens;             // no search takes more steps
-  DType cache = DType::real;    // what keys and values are stored as: Real or bfloat16
+  DType cache = DType::real;    // dtype of keys and values: Real or bfloat16
   bool source_weights = false;  // only of models that attend to their source
 };
 

@@ -20,7 +20,7 @@ class LanguageModel : public TokenHead {
   LanguageModel(const Scope& scope, Index vocab, Index width, double stddev, const LanguageModelOptions& options = {});
 
   Variable operator()(const Variable& hidden) const override;
-  // Without keeping all logits.
+  // Does not keep all logits.
   Variable loss(const Variable& hidden, const std::vector<TokenId>& targets,
                 const ops::CrossEntropy& options) const override;
 

@@ -13,7 +13,7 @@ struct MaskedLanguageModelOptions {
   nn::NormOptions norm{};
   nn::Bias bias = nn::Bias::yes;
   double stddev = 0.02, embedding_stddev = 0.02;
-  Index embedding_width = 0;  // of the output matrix; 0: width
+  Index embedding_width = 0;  // width of the output matrix; 0: width
 };
 
 // logits = norm(f(h W^T + b)) E^T + c with the embedding's own matrix (tied), or with a matrix of its own.

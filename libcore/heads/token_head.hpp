@@ -1,4 +1,4 @@
-// What every head that predicts tokens can do, whichever tokens they are.
+// Interface of every head that predicts tokens.
 #pragma once
 
 #include "libcore/ops/cross_entropy.hpp"

@@ -1,4 +1,4 @@
-// How far the probabilities of classes hold. With p_c the probability of class c, and g the gold class,
+// Calibration of class probabilities. With p_c the probability of class c, and g the gold class,
 //
 //   log-loss = -1/n sum_i log max(p_g, 1e-15), nats
 //   Brier score = 1/n sum_i sum_c (p_c - [c = g])^2, from 0 to 2
@@ -17,15 +17,15 @@
 
 namespace heddle::metrics {
 
-// What the measures need of the probabilities of one example.
+// One example's probabilities, as far as the measures need them.
 struct Forecast {
-  double confidence = 0;  // of the most probable class
+  double confidence = 0;  // probability of the most probable class
   bool is_right = false;  // whether that is the gold class
   double gold = 0;        // the probability of the gold class
   double squares = 0;     // the sum of the squares of all
 };
 
-// Without a gold class, it is one that has no probability. Precondition: the gold class is one of the probabilities.
+// No gold class: it has no probability. Precondition: the gold class is one of the probabilities.
 Forecast forecast_of(std::span<const double> probabilities, std::optional<Index> gold);
 
 // Throw DataError where there is no example.

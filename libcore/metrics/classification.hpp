@@ -26,7 +26,7 @@ class Confusion {
  public:
   explicit Confusion(Index classes) : matches_(static_cast<std::size_t>(classes)) {}
 
-  // Without a second class, nothing was predicted. Throws UsageError for a class outside.
+  // An empty `predicted` counts as no prediction. Throws UsageError for a class outside.
   void add(Index gold, std::optional<Index> predicted);
 
   Index classes() const { return std::ssize(matches_); }

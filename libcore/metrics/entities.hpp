@@ -25,11 +25,11 @@ struct Entity {
   bool operator==(const Entity&) const = default;
 };
 
-// Where tags have their marks.
+// Position of the mark in a tag.
 enum class Mark { first, last };
 
-// Where these names have them; nothing if one of them is no such tag, or there is just O. Tags without types are those
-// only with B, or with both I and O.
+// Position of the marks in these names; nothing if one of them is no such tag, or all are O. Untyped tags count only
+// with B, or with both I and O.
 std::optional<Mark> mark_of_entities(std::span<const std::string> names);
 
 // The entities of a sentence in their order. Tags of another kind count as O; the type of tags without one is "entity".

@@ -32,7 +32,7 @@ double ranking_precision(const RankedLabels& labels);
 // equally good ones that nearest to 1/2. Source: Lewis et al. 2004, "RCV1", section 4.2 (SCut).
 double best_threshold(std::vector<RankedExample> examples);
 
-// What the labels that one text was given have to do with its gold ones.
+// Scores of one text's predicted labels against its gold ones.
 struct TextScores {
   Matches labels;
   bool is_exact = false;

@@ -1,4 +1,4 @@
-// How well scores rank the positive examples before the negative ones, whatever the threshold.
+// Threshold-free ranking metrics: positive examples before negative ones.
 #pragma once
 
 #include <span>

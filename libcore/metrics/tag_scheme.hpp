@@ -37,21 +37,21 @@ struct heddle::Names<heddle::metrics::TagScheme> {
 
 namespace heddle::metrics {
 
-// How tags are written: B-PER, PER-B, B_PER, or B alone.
+// Spelling of tags: B-PER, PER-B, B_PER, or B alone.
 struct TagStyle {
   Mark mark = Mark::first;
   char separator = '-';
   bool has_types = true;
 };
 
-// What the tags of a text are. A tag is wrong if its scheme does not let it follow the one before, and an end of a
-// sentence if an entity is still open there; entities() says how these are read.
+// Tag scheme found in a text, and its errors. A tag is wrong if its scheme does not let it follow the one before, and
+// an end of a sentence if an entity is still open there; entities() says how these are read.
 struct FoundTags {
   TagScheme scheme = TagScheme::iob2;
   TagStyle style;
   Index wrong = 0;
   std::string first_wrong;             // "I-PER after O"
-  std::size_t sentence = 0, word = 0;  // of the first wrong one, from 0
+  std::size_t sentence = 0, word = 0;  // place of the first wrong one, from 0
 };
 
 // Letters of one scheme alone decide; with B, I and O alone it is iob2, or, if more tags are wrong in that, iob1.

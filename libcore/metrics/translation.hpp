@@ -1,5 +1,5 @@
-// How near translations are to references: BLEU, chrF, chrF++, TER and exact match of a corpus, with the numbers that
-// sacrebleu gives.
+// Quality of translations against references: BLEU, chrF, chrF++, TER and exact match of a corpus, with the numbers
+// that sacrebleu gives.
 //
 //   BLEU = 100 · brevity · exp(1/4 Σ log p_n), n from 1 to 4
 //   p_n  = matching n-grams of words / n-grams of the hypotheses, each n-gram counted at most as often as in a
@@ -35,7 +35,7 @@ namespace heddle::metrics {
 struct BleuCounts {
   static constexpr std::size_t order = 4;
   Index hypothesis_words = 0, reference_words = 0;
-  std::array<Index, order> ngrams = {}, matches = {};  // of the hypothesis; matches[0] are of single words
+  std::array<Index, order> ngrams = {}, matches = {};  // n-grams of the hypothesis; matches[0] are of single words
 
   BleuCounts& operator+=(const BleuCounts& other);
 };
@@ -74,7 +74,7 @@ double chrf(const ChrfCounts& counts);                // from 0 to 100
 double edit_rate(const EditCounts& counts);           // percent, beyond 100 too
 double exact_match(const TranslationCounts& counts);  // fraction of lines, from 0 to 1
 
-// How the scores were computed, in sacrebleu's notation.
+// Signature of the scores, in sacrebleu's notation.
 std::string bleu_signature(Index references, BleuWords words = BleuWords::v13a);
 std::string chrf_signature(Index references, bool has_words = false);
 std::string ter_signature(Index references);
@@ -82,7 +82,7 @@ std::string ter_signature(Index references);
 struct TranslationReport {
   Index lines = 0;
   double bleu = 0, chrf = 0, chrf_words = 0, ter = 0, exact_match = 0;
-  std::vector<double> precisions;  // of BLEU, percent
+  std::vector<double> precisions;  // n-gram precisions of BLEU, percent
   double brevity_penalty = 0;
   Index hypothesis_words = 0, reference_words = 0;
 

@@ -19,7 +19,7 @@ namespace heddle::metrics {
 
 struct Association {
   double effect_size = 0, p = 1;
-  Index permutations = 0;  // that were tested
+  Index permutations = 0;  // number tested
   bool exact = true;       // all of them were tested; otherwise a random sample and the observed one
 
   template <class Self, class Visitor>

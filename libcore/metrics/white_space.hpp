@@ -16,7 +16,7 @@ inline bool is_white_space(char32_t code) {
 // Calls unit(begin, end) for each character of the text that is not white space; with `words`, for each run of them.
 template <class Unit>
 void for_each_unit(std::string_view text, bool words, const Unit& unit) {
-  std::size_t begin = std::string_view::npos;  // of a word
+  std::size_t begin = std::string_view::npos;  // start of a word
   for (std::size_t at = 0; at < text.size();) {
     const text::Character character = text::decode(text, at);
     const bool space = is_white_space(character.code);

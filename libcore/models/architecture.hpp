@@ -15,11 +15,11 @@ struct Preset {
   ModelConfig config;
 };
 
-// What suits a new model that learns a task from labelled examples, without pre-training.
+// Settings for a new model that learns a task from labelled examples, without pre-training.
 struct FromScratch {
   double learning_rate = 1e-3, epochs = 10;  // 0 epochs: as many as the number of examples suggests, see trainer.cpp
   Index batch_size = 16;
-  std::string optimizer = "adamw:beta2=0.999,weight-decay=0.01";  // with its settings
+  std::string optimizer = "adamw:beta2=0.999,weight-decay=0.01";  // name and settings
 };
 
 struct Architecture {
@@ -42,7 +42,7 @@ std::vector<std::string> architecture_names();
 // Throws UsageError that lists them.
 const Architecture& architecture(const std::string& name);
 
-// What its models read: "texts", "graphs" or "gradients".
+// Input of its models: "texts", "graphs" or "gradients".
 std::string_view what_it_reads(const ModelConfig& config);
 // "decoder or lstm": the architectures whose models have the role.
 std::string architectures_with(std::string_view role);

@@ -26,9 +26,9 @@ struct Vocabularies {
   bool are_one = true;  // an id is the same piece on both sides
 };
 
-inline constexpr double embedding_stddev = 0.02;  // of the vectors of tokens at the start
+inline constexpr double embedding_stddev = 0.02;  // initial stddev of token embeddings
 
-// What every architecture has.
+// Settings of every architecture.
 struct CommonConfig {
   double dropout = 0;
 
@@ -58,7 +58,7 @@ struct CommonConfig {
   }
 };
 
-// What the architectures have that read tokens.
+// Settings of architectures that read tokens.
 struct TokenConfig : CommonConfig {
   Index vocab_size = 0;       // 0: the tokenizer's
   Index sequence_length = 0;  // tokens of a training window; 0: the context, or 64 where there is none
@@ -96,7 +96,7 @@ struct TokenConfig : CommonConfig {
   }
 };
 
-// What the architectures have that read graphs.
+// Settings of architectures that read graphs.
 struct GraphConfig : CommonConfig {
   data::GraphSchema features{};  // no column: those of the data
 
@@ -143,7 +143,7 @@ struct StackConfig {
   std::string attention = "dot";
   Index window = 0;
   bool bias = true;
-  bool attention_bias = true;  // with bias
+  bool attention_bias = true;  // attention projections have a bias
   std::string projections = "standard";
   bool attention_output = true;
   bool head_norm = false;
@@ -158,7 +158,7 @@ struct StackConfig {
   double uses_of_a_block() const {
     return static_cast<double>(layers) / static_cast<double>(std::max<Index>(1, block_count()));
   }
-  // Without ffn_width: 4 width (Vaswani et al. 2017). Gated layers, which have three matrices instead of two, get as
+  // Default of ffn_width: 4 width (Vaswani et al. 2017). Gated layers, which have three matrices instead of two, get as
   // many parameters with two thirds of that (Shazeer 2020), rounded up to a multiple of 32.
   Index inner_width() const { return ffn_width > 0 ? ffn_width : usual_inner_width(); }
   Index usual_inner_width() const;
@@ -231,7 +231,7 @@ auto naming_errors(const std::string& field, const Make& make) {
   }
 }
 
-// What the architectures that predict a target text from a source text have; vocab_size is that of targets.
+// Settings of sequence-to-sequence architectures; vocab_size counts target tokens.
 struct SourceConfig {
   Index source_vocab_size = 0;  // 0: vocab_size
   Index encoder_layers = 0;     // 0: layers
@@ -282,7 +282,7 @@ class ModelConfig : public KindOf<CommonConfig> {
   static ModelConfig of(const std::string& arch) { return kinds<CommonConfig>().find(arch).defaults; }
 
   std::string arch() const { return name(); }
-  // What it reads. Throws UsageError for a model that reads something else.
+  // Its input. Throws UsageError for a model that reads something else.
   const TokenConfig& tokens() const;
   TokenConfig& tokens();
   const GraphConfig& graphs() const;

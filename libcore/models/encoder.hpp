@@ -62,7 +62,7 @@ class DetectingEncoder : public Encoder, public ReplacementDetector {
 
  private:
   TransformerConfig generator_;
-  std::shared_ptr<const Positions> positions_;  // of the generator; null: those of the embeddings
+  std::shared_ptr<const Positions> positions_;  // positions of the generator; null: those of the embeddings
   std::optional<nn::Linear> projection_;
   Stack stack_;
   Activation activation_;

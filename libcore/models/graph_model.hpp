@@ -1,5 +1,5 @@
-// What the architectures that read graphs have in common: vectors of features, layers with residual connections, and a
-// vector for a whole graph.
+// Base of the architectures that read graphs: vectors of features, layers with residual connections, and a vector for a
+// whole graph.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace heddle::models {
 
-// What the models of graphs have.
+// Settings of graph models.
 struct GraphModelConfig : GraphConfig {
   Index layers = 4;
   Index width = 64;
@@ -79,10 +79,10 @@ class GraphModel : public Model, public MaskedNodePredictor {
   GraphModel(const ModelConfig& config, const GraphModelConfig& shape, ParameterSource weights,
              const std::string& name);
 
-  // What the layers need of a batch, computed once.
+  // Inputs of the layers that are computed once per batch.
   struct Surroundings {
     nn::GraphEdges edges;
-    Variable terms{};  // of edges, where layers do not compute their own
+    Variable terms{};  // edge terms, if layers do not compute their own
   };
 
   const std::string& name() const { return name_; }

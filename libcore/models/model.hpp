@@ -51,7 +51,7 @@ class Model {
 // left to the data.
 std::unique_ptr<Model> make_model(const ModelConfig& config, ParameterSource weights);
 
-// What models that read tokens derive from.
+// Base of models that read tokens.
 class ModelOfTokens : public Model, public virtual TokenModel {
  public:
   Index vocab_size() const override { return config().tokens().vocab_size; }

@@ -1,5 +1,5 @@
-// What suits a new model that is pre-trained, by measurement: an update rule, a schedule, and what shapes of which size
-// reach with how much text.
+// Measured recipe for pre-training a new model: an update rule, a schedule, and what shapes of which size reach with
+// how much text.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace heddle::models {
 
-// What decides how far a model comes.
+// Scale of a training run, which determines the loss.
 struct TrainingScale {
-  double parameters;  // of the layers, without embeddings and output
+  double parameters;  // in the layers, without embeddings and output
   double units;       // tokens that training reads
-  double unique;      // of these different ones: a pass over the data
+  double unique;      // distinct ones: a pass over the data
 };
 
 // The validation loss L, N the parameters, D the units (tokens), U those of one pass:
@@ -24,7 +24,7 @@ struct TrainingScale {
 // 2023, "Scaling data-constrained language models", section 3.1.
 struct ScalingLaw {
   double floor = 0, width = 0, width_power = 1, data = 0, data_power = 1, repeats = 15;
-  double error = 0;  // by which losses of other texts and tokenizers differed, and then some, as a part of the loss
+  double error = 0;  // margin for other texts and tokenizers: relative error of the loss
   // Whether losses are those of next tokens in nats per byte of text; else they only rank shapes.
   bool is_per_byte = false;
 

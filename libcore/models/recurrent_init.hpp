@@ -1,4 +1,4 @@
-// How models of recurrent cells begin.
+// Initialisation of recurrent models.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,15 @@
 
 namespace heddle::models {
 
-// What the architectures have that consist of recurrent cells. Defaults are by measurement on texts that no table of
-// results uses (examples/recipes/LOG.md).
+// Settings of architectures of recurrent cells. Defaults are by measurement on texts that no table of results uses
+// (examples/recipes/LOG.md).
 struct RecurrentInit {
   static constexpr double automatic_bias = -1000;
   static constexpr const char* usual_embeddings = "what suits the cell";
   bool orthogonal = false;
   double forget_bias = automatic_bias;
   double embedding_init = 0;  // 0: usual_stddev
-  // Where an architecture has one for all cells; 0: that of the cell. Architectures say it in usual_embeddings.
+  // An architecture's stddev for all its cells, described by its usual_embeddings; 0: the stddev of the cell.
   double usual_stddev = 0;
 
   double bias_of(const ops::Cell& cell) const {

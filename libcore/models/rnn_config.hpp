@@ -36,7 +36,7 @@ struct RnnConfig : TokenConfig, SourceConfig, RecurrentInit {
   bool bias = true;
   bool tie_embeddings = true;
 
-  // With 0.3, models of all cells learned Multi30k fastest; 1, which suits language models, is too much.
+  // Models of all cells learned Multi30k fastest at 0.3; 1, which suits language models, is too much.
   static constexpr const char* usual_embeddings = "0.3, which suits translation with any cell";
   RnnConfig() { usual_stddev = 0.3; }
 

@@ -10,7 +10,7 @@
 
 namespace heddle::models {
 
-// With the embedding e_i of the target token before, states s_i of the top layer and the context c_i:
+// e_i: embedding of the previous target token; s_i: states of the top layer; c_i: context.
 //
 //   Bahdanau   c_i = attend(s_{i-1}),  s_i = cells(e_i, c_i, s_{i-1}),  t_i = maxout(U s_{i-1} + V e_i + C c_i)
 //   Luong      s_i = cells(e_i [, t_{i-1}], s_{i-1}),  c_i = attend(s_i),  t_i = tanh(U s_i + C c_i)
@@ -33,7 +33,7 @@ class RnnDecoder {
   // vector_width: of the vector of a source.
   RnnDecoder(const Scope& scope, const RnnConfig& config, Index vector_width);
 
-  // What the decoder sees of a source.
+  // Source, as the decoder reads it.
   struct Source {
     std::optional<nn::SourceAttention::Memory> memory;
     Variable context;                          // c of each row, [batch, width]; empty where there is none
@@ -43,7 +43,7 @@ class RnnDecoder {
 
   struct Result {
     Variable outputs;  // t_i of each time, [batch, time, output width]
-    Variable weights;  // of attention, [batch, time, source_time]; may be empty with Keep::outputs
+    Variable weights;  // attention weights, [batch, time, source_time]; may be empty with Keep::outputs
   };
   enum class Keep { outputs, weights };  // weights: with the outputs
   // embeddings [batch, time, embedding width]
@@ -67,7 +67,7 @@ class RnnDecoder {
   const std::vector<nn::Recurrent>& layers() const { return layers_; }
 
  private:
-  // What predicts the token of a time.
+  // Inputs of the prediction at one time step.
   struct Seen {
     Variable state, context, weights;
   };

@@ -20,7 +20,7 @@
 
 namespace heddle::models {
 
-// What all roles of models that read tokens have in common.
+// Common base of all roles of models that read tokens.
 class TokenModel {
  public:
   static constexpr std::string_view ability = "reads tokens";
@@ -81,7 +81,7 @@ class MaskedNodePredictor : public virtual NodeVectors {
 // The attention weights of one layer along the edges of graphs.
 struct EdgeAttentionMap {
   std::string name;                       // "gat/0/attention"
-  std::shared_ptr<const EdgeRows> edges;  // those that the layer attends along, which need not be the graphs'
+  std::shared_ptr<const EdgeRows> edges;  // edges that the layer attends along, which may differ from the graphs'
   Tensor weights;                         // [edges, heads]; of the edges into each node they sum to 1
 };
 
@@ -101,10 +101,10 @@ class UpdateRule {
 
   virtual ~UpdateRule() = default;
 
-  // What a rule keeps from step to step, [coordinates, ...] each; other tensors at every step of the same shapes.
+  // State of a rule between steps, [coordinates, ...] each; every step returns new tensors of the same shapes.
   using State = std::vector<Variable>;
   virtual State start(Index coordinates) const = 0;
-  // What the coordinates of a tensor say to one another in a step, where they are taken some at a time.
+  // Information exchanged among the coordinates of a tensor in a step when they are processed in chunks.
   class Gathered {
    public:
     virtual ~Gathered() = default;
@@ -118,9 +118,9 @@ class UpdateRule {
     const Tensor& losses;                // [coordinates]: before the step, of the function that each coordinate is of
     Index step;                          // from 0
     const std::vector<Index>& parts;     // how many coordinates each tensor has, in order
-    const Gathered* gathered = nullptr;  // of the tensor of which these are some coordinates; null: they are all
+    const Gathered* gathered = nullptr;  // over the whole tensor of these coordinates; null: they are all of it
   };
-  // What is added to each coordinate, [coordinates], and in `state` what the next step needs. Nothing flows back into
+  // Returns the update of each coordinate, [coordinates], and sets `state` for the next step. Nothing flows back into
   // gradients and losses.
   virtual Variable step(const Seen& seen, State& state) const = 0;
 };
@@ -238,8 +238,8 @@ class PermutationPredictor : public virtual ContextualVectors {
   using Ranks = std::vector<std::vector<Index>>;
   // [batch, time, width] each; values at padding positions are undefined.
   struct Streams {
-    Variable content;  // of tokens whose rank is not higher
-    Variable query;    // of tokens of lower rank, and so not of its own
+    Variable content;  // states that see tokens of equal or lower rank
+    Variable query;    // states that see tokens of lower rank only, not their own
   };
   // Throws as hidden() does, and ShapeError for ranks that do not fit.
   virtual Streams streams(const Sequences& sequences, const Ranks& ranks, const Pass& pass = {}) const = 0;
@@ -287,8 +287,8 @@ class GeneratorState {
   // Replaces row i by the former row rows[i].
   void reorder(const std::vector<Index>& rows);
 
-  // Where GenerationStart asked for them: how much each row's last added token attended to each token of its source,
-  // [batch, source_time], rows sum to 1; else empty. Of the last step, until rows are reordered.
+  // If GenerationStart requested them: attention of each row's last added token to the tokens of its source, [batch,
+  // source_time], rows sum to 1; else empty. Valid for the last step, until rows are reordered.
   const Tensor& source_weights() const { return source_weights_; }
 
   // For Generator::step(): throws ShapeError for a step that does not fit the batch; counts what it adds.
@@ -311,8 +311,8 @@ Tensor last_added(const Tensor& x, const std::vector<Index>& added);
 struct GenerationStart {
   Index batch;
   Index capacity;                      // tokens of a sequence, at most
-  DType cache = DType::real;           // what keys and values are stored as: Real or bfloat16
-  const Sequences* sources = nullptr;  // of each row, for models that read a source text
+  DType cache = DType::real;           // dtype of keys and values: Real or bfloat16
+  const Sequences* sources = nullptr;  // source of each row, for models that read a source text
   bool source_weights = false;         // keep the attention to them; only of models that attend to their source
 };
 
@@ -336,10 +336,10 @@ class Generator : public virtual TokenModel {
 
 // The attention weights of one layer, which the fast path never forms.
 struct AttentionMap {
-  enum class Text { own, source };  // that of the sequences, or their source
+  enum class Text { own, source };  // the sequences, or their source
 
   std::string name;    // "decoder/3/attention"
-  Text queries, keys;  // whose tokens attend, and to which
+  Text queries, keys;  // texts whose tokens are queries and keys
   PairWeights pairs;   // rows of weights sum to 1
 };
 class AttentionMaps : public virtual TokenModel {
@@ -353,8 +353,7 @@ class AttentionMaps : public virtual TokenModel {
   std::vector<AttentionMap> all_attention_maps(const Sequences& sequences) const;
 };
 
-// How the layers of a stack attend, and where its tokens stand, for showing what these compute by themselves. All of it
-// belongs to the model.
+// Attention and positions of a stack, for showing what these compute in isolation. All of it belongs to the model.
 struct LayerAttention {
   std::string name;                      // "decoder/3/attention"
   bool crosses;                          // its keys are those of another sequence

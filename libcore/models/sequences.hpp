@@ -21,11 +21,12 @@ struct EarlierStates {
 
 // Sequences padded at their ends to one length.
 struct Sequences {
-  TokenIds ids;                                    // [batch, time]
-  std::vector<Index> lengths;                      // of each sequence without its padding; empty: all are full
-  std::vector<TokenId> segments;                   // of each token, 0-based; empty: all are 0
-  std::shared_ptr<const Sequences> sources{};      // the source sequences, [batch, source_time]; or none
-  std::shared_ptr<const EarlierStates> earlier{};  // what full sequences continue, of models that remember; or none
+  TokenIds ids;                                // [batch, time]
+  std::vector<Index> lengths;                  // length of each sequence, without padding; empty: all are full
+  std::vector<TokenId> segments;               // segment of each token, 0-based; empty: all are 0
+  std::shared_ptr<const Sequences> sources{};  // the source sequences, [batch, source_time]; or none
+  std::shared_ptr<const EarlierStates>
+      earlier{};  // cached states that full sequences continue, for models that remember; or none
 
   Sequences(TokenIds token_ids, std::vector<Index> token_lengths = {}, std::vector<TokenId> token_segments = {})
       : ids(std::move(token_ids)), lengths(std::move(token_lengths)), segments(std::move(token_segments)) {}

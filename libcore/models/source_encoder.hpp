@@ -1,4 +1,4 @@
-// How recurrent sequence-to-sequence models read a source: the interface of the encoders of source_encoders.def.
+// Source encoders of recurrent sequence-to-sequence models: the interface of the encoders of source_encoders.def.
 #pragma once
 
 #include <memory>
@@ -18,8 +18,8 @@ class SourceEncoder {
   virtual ~SourceEncoder() = default;
 
   struct Result {
-    Variable annotations;  // of each token, [batch, time, annotation width], 0 at padding; empty without
-    Variable vector;       // of the whole source, [batch, vector_width()]
+    Variable annotations;  // annotation of each token, [batch, time, annotation width], 0 at padding; may be empty
+    Variable vector;       // vector of the whole source, [batch, vector_width()]
     // The states that each layer's direction ends with, the forward one (or the only one) first; empty without.
     std::vector<std::vector<nn::Recurrent::State>> last;
   };

@@ -27,22 +27,22 @@ inline nn::Bias bias_of(const StackConfig& config) {
 using LayerStates = std::vector<std::unique_ptr<AttentionState>>;
 
 struct StackParts {
-  const Positions* positions = nullptr;  // of its tokens
-  AttentionSupport needed{};             // of its self-attention
+  const Positions* positions = nullptr;  // positions of its tokens
+  AttentionSupport needed{};             // requirements of its self-attention
   bool cross_attention = false;
   bool relative_segments = false;
   Index memory =
       0;  // positions of earlier sequences that a token may attend to; 0: it attends to its own sequence alone
 };
 
-// What the layers of a stack see besides their input; each may be left out.
+// Inputs of a stack's layers besides the hidden states; each may be omitted.
 struct StackContext {
   // The keys and values of the other sequence for the cross-attention of each block.
   using Memories = std::vector<nn::CrossAttention::Memory>;
   Memories memories{};
-  std::shared_ptr<const TokenIds> segments{};  // of the tokens, where these are relative
-  const EarlierStates* earlier = nullptr;      // of the layers
-  std::vector<nn::AddedValues> values{};       // of each layer; empty: none
+  std::shared_ptr<const TokenIds> segments{};  // token segments, if these are relative
+  const EarlierStates* earlier = nullptr;      // cached states of the layers
+  std::vector<nn::AddedValues> values{};       // added values of each layer; empty: none
 };
 
 // Parameters: 0, 1, … of the blocks, each used by one layer, or by several in turn; mix/1, … with input_mix; norm.
@@ -120,7 +120,7 @@ class Stack {
    private:
     Variable states_, embeddings_;
   };
-  // What a layer reads.
+  // Input of a layer.
   Variable input_of(std::size_t layer, const Variable& x, const Variable& embeddings) const;
 
   const nn::Block& block(std::size_t layer) const { return blocks_[layer % blocks_.size()]; }
@@ -132,10 +132,10 @@ class Stack {
   Pass pass_of(const Pass& pass, std::size_t layer) const;
 
   std::size_t layers_;
-  Index own_window_, window_;  // that of the configuration, and the smaller one of it and the memory
+  Index own_window_, window_;  // the configured window, and the smaller one of it and the memory
   double layer_dropout_;
-  std::vector<nn::Block> blocks_;  // which layers use in turn
-  std::vector<InputMix> mixes_;    // of each layer but the first; empty: none
+  std::vector<nn::Block> blocks_;  // layers use them cyclically
+  std::vector<InputMix> mixes_;    // for each layer but the first; empty: none
   std::optional<nn::Norm> norm_;
 };
 

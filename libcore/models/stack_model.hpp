@@ -29,7 +29,7 @@ class StackModel : public ModelOfTokens,
   double training_flops_per_token(Index time, double predicted) const override;
 
  protected:
-  // What an architecture adds to its configuration.
+  // Settings that an architecture adds to its configuration.
   struct Direction {
     bool causal;
     AttentionSupport needed;
@@ -51,7 +51,7 @@ class StackModel : public ModelOfTokens,
   // The input of the stack, before dropout, and what its layers see besides.
   Variable embed(const Sequences& sequences) const;
   bool has_values() const { return values_.has_value(); }
-  // What each layer adds to the values of these tokens; empty: nothing.
+  // Terms that each layer adds to the values of these tokens; may be empty.
   std::vector<nn::AddedValues> values(const TokenIds& ids) const;
   Mask mask(const Sequences& sequences) const;
   StackContext context(const Sequences& sequences) const;
@@ -63,7 +63,7 @@ class StackModel : public ModelOfTokens,
   TransformerConfig transformer_;
   bool causal_, relative_segments_;
   nn::InputEmbeddings embeddings_;
-  std::optional<nn::Linear> projection_;  // of embeddings to the width of the stack
+  std::optional<nn::Linear> projection_;  // maps embeddings to the width of the stack
   Stack stack_;
   std::optional<nn::ValueEmbeddings> values_;
 };

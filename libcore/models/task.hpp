@@ -9,15 +9,15 @@
 
 namespace heddle::models {
 
-// What has an answer of its own.
+// Unit that has its own answer.
 enum class Answered {
   whole,   // a text or two, or a graph; vectors of its parts are pooled
   parts,   // each word, node or edge
   place,   // a question about a text, for whose answer each token has scores as first and as last one
-  tokens,  // what the model's own head predicts, so that a file of the task is a model like any other
+  tokens,  // tokens of the model's own head, so that a file of the task is a model like any other
 };
 
-// What an answer is.
+// Form of an answer.
 enum class Answer { one_class, labels, number, span, tokens };
 
 enum class Task {
@@ -64,8 +64,8 @@ constexpr bool has_labels(Task task) {
 
 // The hidden state that represents a whole text.
 enum class Pooling {
-  automatic,  // of an encoder the mean, or its first with a pooler; of a decoder the last
-  first,      // of [CLS], through the pooler where the model has one (Devlin et al. 2019)
+  automatic,  // encoders: the mean, or the first token with a pooler; decoders: the last
+  first,      // [CLS], through the pooler if the model has one (Devlin et al. 2019)
   mean,       // the mean over the text's tokens
   last,       // the last token's (Radford et al. 2018)
 };
@@ -94,19 +94,19 @@ struct TaskConfig {
   Task task = Task::classify;
   Pooling pooling = Pooling::automatic;
   bool layer_mix = false;
-  std::vector<std::string> labels{};  // of the classes, in order of their ids
+  std::vector<std::string> labels{};  // class names, in order of their ids
   bool two_texts = false;
   bool null_answers = false;          // span: whether there may be no answer
-  double temperature = 1;             // of classes: by which the head's logits are divided, in its weights and bias
-  double mean = 0, stddev = 1;        // of the numbers to predict: the head predicts (number - mean) / stddev
-  std::vector<Index> label_counts{};  // of the training examples, in order of ids; empty: not known
+  double temperature = 1;             // classes: divides the head's logits, folded into its weights and bias
+  double mean = 0, stddev = 1;        // numbers: the head predicts (number - mean) / stddev
+  std::vector<Index> label_counts{};  // counts in the training examples, in order of ids; empty: not known
   std::vector<std::string> words{};   // label: words whose usual tag differs from the majority tag
   std::vector<Index> word_tags{};     // the usual tag of each of these words
   // The smallest 65,536 hashes (unsigned) of the training texts, by which copies are found; empty: unknown.
   std::vector<Index> text_keys{};
   Index left_out = 0;      // records of the training files that could not be used
   bool of_graphs = false;  // whether the examples were graphs, of which a bag reads the parts as words
-  data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has an answer
+  data::GraphLevel level = data::GraphLevel::graph;  // graphs: level of the answers
   std::vector<std::string> columns{};                // label, of whole graphs: names of the labels that each has
   // multilabel: the least probability with which a text gets each label, in order of ids; empty: 1/2.
   std::vector<double> thresholds{};
@@ -135,7 +135,7 @@ struct TaskConfig {
     visitor(Field("texts", "multilabel: number of training texts, for the baseline").range(0), self.texts);
   }
 
-  // Without what is known of the training examples.
+  // Omits statistics of the training examples.
   template <class Self, class Visitor>
   static void visit_settings(Self& self, Visitor& visitor) {
     visitor(Field("task", "what the model predicts"), self.task);

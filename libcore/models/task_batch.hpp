@@ -18,10 +18,10 @@ Sequences sequences_of(TaskExamples examples, Index least = 0);
 // Side by side. Precondition: examples of graphs.
 data::GraphBatch graphs_of(TaskExamples examples);
 
-// Where the tagged words are, counted through the batch: sequence * time + position.
+// Positions of the tagged words in the flattened batch: sequence * time + position.
 std::vector<Index> positions_of(TaskExamples examples, Index time);
 
-// What the head says: a row for each example, or, for labels of words or nodes, for each of its positions in order,
+// Output of the head: a row for each example, or, for labels of words or nodes, for each of its positions in order,
 // [rows, classes], [rows, 1] for numbers. Precondition: not a task of spans.
 Variable task_logits(const TaskModel& model, TaskExamples examples, const Pass& pass = {});
 

@@ -68,7 +68,7 @@ class TaskModel {
   bool start_from_label_counts(std::span<const data::TaskExample> examples);
   // The head passes on the hidden states, with these in its bias, times the factor.
   void start_head(double factor, const std::vector<double>& log_frequencies);
-  // What the head sees, of all tokens and of one of each sequence.
+  // Input of the head: the states of all tokens, or of one per sequence.
   Variable hidden(const Sequences& sequences, const Pass& pass) const;
   Variable hidden_at(const std::vector<Index>& positions, const Sequences& sequences, const Pass& pass) const;
   Variable pooled(const Sequences& sequences, const Pass& pass) const;
@@ -77,11 +77,11 @@ class TaskModel {
 
   std::unique_ptr<Model> body_;
   const ContextualVectors* vectors_ = nullptr;  // null where the model's own head does the task, and of graphs
-  const NodeVectors* nodes_ = nullptr;          // of graphs
+  const NodeVectors* nodes_ = nullptr;          // set for graphs
   TaskConfig task_;
   Variable mix_scores_, mix_scale_;          // empty without a mix
-  std::optional<heads::EdgeVectors> edges_;  // where edges have classes
-  std::optional<heads::PairVectors> pairs_;  // where pairs of nodes have
+  std::optional<heads::EdgeVectors> edges_;  // set if edges have classes
+  std::optional<heads::PairVectors> pairs_;  // set if pairs of nodes have classes
   std::optional<heads::Classifier> classifier_;
   std::optional<heads::Span> span_;
 };

@@ -1,4 +1,4 @@
-// How a model reads a text whose vectors are wanted.
+// Framing of a text of which a model computes vectors.
 #pragma once
 
 #include <optional>

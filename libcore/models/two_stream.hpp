@@ -23,7 +23,7 @@ struct TwoStreamConfig : TransformerConfig {
   }
 };
 
-// Without an order, as for fine-tuning, every token sees all others: the content stream alone is an encoder.
+// If no order is given, as in fine-tuning, every token sees all others: the content stream alone is an encoder.
 // Parameters beside the stack's: two-stream/embedding/query/weight [1, width], with which every query begins;
 // head/weight [vocab, width] where embeddings are not tied.
 class TwoStream : public StackModel, public PermutationPredictor {

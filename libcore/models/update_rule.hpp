@@ -8,7 +8,7 @@
 
 namespace heddle::models {
 
-// What the models of update rules have.
+// Settings of update-rule models.
 struct RuleConfig : CommonConfig {
   double scale = 0.01;
   double precision = 10;

@@ -31,10 +31,10 @@ struct BlockOptions {
   std::optional<AttentionOptions> cross_attention{};  // between self-attention and the feed-forward network
 };
 
-// What a block sees besides its input.
+// Inputs of a block besides the hidden states.
 struct BlockContext {
   Surroundings around{};                           // inputs of this block, too, so that its norm applies to them
-  const CrossAttention::Memory* memory = nullptr;  // of blocks with cross-attention; null for others
+  const CrossAttention::Memory* memory = nullptr;  // blocks with cross-attention; null for others
 };
 
 // Shapes: x [batch, time, width] -> the same.
@@ -75,7 +75,7 @@ class Block {
     Variable rest;           // x at the query positions
   };
   Variable run(const Variable& x, const Sublayers& sublayers, const Pass& pass) const;
-  // What attention reads of a block's input.
+  // Attention's input, computed from the block's.
   Variable read_of(const Variable& x) const;
   Surroundings read_of(const Surroundings& around) const;
   Sublayer crossing(const CrossAttention::Memory* memory, const Pass& pass, PairWeights* weights = nullptr) const;
@@ -87,7 +87,7 @@ class Block {
   std::optional<CrossAttention> cross_;
   std::optional<Norm> feed_forward_norm_;
   FeedForward feed_forward_;
-  std::uint64_t attention_site_, cross_site_, feed_forward_site_;  // of dropout
+  std::uint64_t attention_site_, cross_site_, feed_forward_site_;  // sites of dropout
 };
 
 }  // namespace nn

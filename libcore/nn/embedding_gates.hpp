@@ -28,7 +28,7 @@ class GateBaseline {
 
   Kind kind_;
   TokenId token_;
-  mutable std::map<const void*, Tensor> vectors_;  // by the table's elements
+  mutable std::map<const void*, Tensor> vectors_;  // by address of the table's elements
 };
 
 // While it exists, on its thread, a lookup of exactly these ids by an Embedding returns b + g_i (e_i - b) in place of

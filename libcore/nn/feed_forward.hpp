@@ -29,7 +29,7 @@ class FeedForward {
   Variable inner(const Variable& x, const Pass& pass) const;
 
   Activation activation_;
-  const ModelRanks* ranks_;  // that share the inner columns; null: there is one
+  const ModelRanks* ranks_;  // ranks that share the inner columns; null: a single one
   std::optional<Linear> up_;
   std::optional<StackedLinear> gate_and_up_;
   Linear down_;

@@ -15,9 +15,9 @@ namespace heddle {
 
 // How many matrices make queries, keys and values of the states.
 enum class GraphProjections {
-  one,    // one for all three (Velickovic et al. 2018)
-  two,    // one of queries, one of keys and values (Brody et al. 2022)
-  three,  // one of each (Vaswani et al. 2017)
+  one,    // one matrix for all three (Velickovic et al. 2018)
+  two,    // one for queries, one for keys and values (Brody et al. 2022)
+  three,  // one for each (Vaswani et al. 2017)
 };
 template <>
 struct Names<GraphProjections> {
@@ -29,12 +29,12 @@ namespace nn {
 
 struct GraphAttentionOptions {
   std::string variant = "additive:order=outside,activation=leaky-relu";
-  Index width;              // of the states
-  Index heads, head_width;  // of the result
+  Index width;              // width of the states
+  Index heads, head_width;  // heads of the result
   GraphProjections projections = GraphProjections::one;
-  Index edge_width = 0;      // of the features of edges; 0: they say nothing
+  Index edge_width = 0;      // width of edge features; 0: edges have none
   bool edge_values = false;  // edges add to the values that nodes hear, too
-  bool average = false;      // of the heads, instead of one beside the other
+  bool average = false;      // averages heads instead of concatenating them
   bool output = false;       // a matrix of the result, of the states' width
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;

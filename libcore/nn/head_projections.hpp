@@ -1,4 +1,4 @@
-// How the states of a layer become the queries, keys and values of heads.
+// Projections of a layer's states to the queries, keys and values of heads.
 #pragma once
 
 #include <memory>
@@ -26,8 +26,8 @@ namespace nn {
 
 struct HeadProjectionOptions {
   Projections kind = Projections::standard;
-  Index width;         // of the states that give the queries
-  Index memory_width;  // of those that give keys and values
+  Index width;         // width of the states that give queries
+  Index memory_width;  // width of the states that give keys and values
   bool same_source;    // they are the same states
   HeadShape shape;
   Bias bias;

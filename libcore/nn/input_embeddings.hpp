@@ -13,7 +13,7 @@ namespace heddle::nn {
 
 struct InputEmbeddingsOptions {
   Index vocab, width;
-  double stddev;  // of the vectors of tokens and segments at the start
+  double stddev;  // initial stddev of token and segment embeddings
   std::string positions = "learned";
   PositionShape position_shape;
   std::optional<Index> context;       // maximum number of tokens in a sequence; none: unlimited

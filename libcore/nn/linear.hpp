@@ -31,7 +31,7 @@ class Linear {
  private:
   Variable weight_, bias_;
   std::optional<LowRank> adapter_;
-  const ModelRanks* sums_over_ = nullptr;  // with divided inputs
+  const ModelRanks* sums_over_ = nullptr;  // set if inputs are divided
 };
 
 // The parameters of layers that are multiplied as one, each [out, in] and [out], of which ranks divide this.

@@ -1,4 +1,4 @@
-// Which matrices of a model get low-rank adapters, and of what size.
+// Low-rank adapters: the matrices that get them, and their rank.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct LowRankOptions {
   Index lora_rank = 0;  // 0: no adapters
   double lora_alpha = 16;
   std::string lora_targets = "query,value";  // the last part of a matrix's name
-  double lora_dropout = 0;                   // of the input of A
+  double lora_dropout = 0;                   // dropout on the input of A
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {

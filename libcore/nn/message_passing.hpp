@@ -35,11 +35,11 @@ namespace nn {
 
 struct MessagePassingOptions {
   Index width;
-  Index edge_width = 0;  // of the features of edges; 0: they say nothing
+  Index edge_width = 0;  // width of edge features; 0: edges have none
   Messages messages = Messages::source;
   Reduction reduction = Reduction::sum;
   NodeUpdate update = NodeUpdate::gin;
-  Index inner_width = 2 * width;  // of the network of gin
+  Index inner_width = 2 * width;  // hidden width of gin's network
   Activation activation = Activation::relu;
   Bias bias = Bias::yes;
   double stddev = 0.02, output_stddev = 0.02;

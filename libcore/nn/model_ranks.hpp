@@ -26,7 +26,7 @@ enum class Divided { no, outputs, inputs };
 // The place of a rank's part in the whole of a parameter, or of something of its shape: [begin, …) of a dimension.
 struct PartOfWhole {
   int dimension;
-  Index begin, whole;  // of the dimension
+  Index begin, whole;  // start in the dimension, and its whole size
 };
 
 class ModelRanks {
@@ -59,7 +59,7 @@ class ModelRanks {
   friend Variable divided_parameters(const Scope&, const std::vector<std::string>&, const Shape&, int,
                                      const Initializer&, Decay);
   const parallel::Group& group_;
-  mutable std::map<std::string, PartOfWhole, std::less<>> parts_;  // as modules declare them
+  mutable std::map<std::string, PartOfWhole, std::less<>> parts_;  // names as modules declare them
 };
 
 // Declares parameters of one shape, stored as one as by Scope::stacked(): of each the rank's part of the dimension

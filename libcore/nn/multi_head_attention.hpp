@@ -18,14 +18,13 @@ namespace heddle::nn {
 
 struct AttentionOptions {
   std::string variant = "dot";
-  Index width;                 // of the states that give the queries, and of the result
+  Index width;                 // width of the queries' states and of the result
   HeadShape shape;             // throws UsageError unless heads is a multiple of kv_heads
-  Index memory_width = width;  // of the states that are attended to
-  AttentionSupport
-      needed{};  // what the model needs from the variant; throws UsageError if the variant does not support it
+  Index memory_width = width;  // width of the states attended to
+  AttentionSupport needed{};   // requirements of the model; throws UsageError if the variant does not support them
   const Positions* positions = nullptr;
   bool relative_segments = false;
-  Projections projections = Projections::standard;  // of variants that have them
+  Projections projections = Projections::standard;  // for variants that have projections
   bool output = true;       // a matrix of the heads' results together; else these are the result. Only with projections
   bool head_norm = false;   // RMS norm of the queries and keys of each head (Henry et al. 2020, "QKNorm"; Dehghani et
                             // al. 2023)
@@ -35,18 +34,18 @@ struct AttentionOptions {
   double stddev = 0.02, output_stddev = 0.02;
 };
 
-// What is added to the values of x before attention mixes them: scale vectors.
+// Term added to the values of x before attention mixes them: scale vectors.
 struct AddedValues {
   Variable vectors{};  // [batch, time, kv_heads * value_width], Real; empty: nothing
   Variable scale{};    // [1]
 };
 
-// What self-attention sees besides its input x [batch, time, width]; each may be empty.
+// Inputs of self-attention besides x [batch, time, width]; each may be empty.
 struct Surroundings {
   Variable earlier{};  // [batch, earlier_time, width]: positions before x, used as keys and values only
   Variable content{};  // [batch, time, width]: keys and values come from content; x supplies queries only
-  std::shared_ptr<const TokenIds> segments{};  // of x, [batch, time]; null: all tokens are of one
-  AddedValues values{};                        // of x
+  std::shared_ptr<const TokenIds> segments{};  // segments of x, [batch, time]; null: a single one
+  AddedValues values{};                        // added to the values of x
 };
 
 // The projections and the variant, which self- and cross-attention have in common. A variant without projections gets
@@ -62,10 +61,10 @@ class MultiHeadAttention {
   AttentionSupport support() const { return variant().support(); }
   const Attention& variant() const { return *attention_; }
   const AttentionPositions* positions() const { return positions_.get(); }  // null where they do not act in attention
-  const HeadShape& shape() const { return shape_; }                         // of this rank's heads
+  const HeadShape& shape() const { return shape_; }                         // shape of this rank's heads
 
  protected:
-  enum class Source { same, other };  // of keys and values: the sequence of the queries, or another one
+  enum class Source { same, other };  // source of keys and values: the sequence of the queries, or another one
   MultiHeadAttention(const Scope& scope, const Scope& stack, const AttentionOptions& options, Source source);
 
   // key_time: no allowed key is farther from its query than key_time - 1.
@@ -91,7 +90,7 @@ class MultiHeadAttention {
   HeadShape shape_;
   std::unique_ptr<const Attention> attention_;
   std::shared_ptr<const AttentionPositions> positions_;
-  const ModelRanks* ranks_;  // that share the heads; null: there is one
+  const ModelRanks* ranks_;  // ranks that share the heads; null: a single one
   std::unique_ptr<const HeadProjections> inputs_;
   std::optional<Norm> query_norm_, key_norm_;
   std::optional<Linear> gate_;
@@ -132,7 +131,7 @@ class CrossAttention : public MultiHeadAttention {
   // Keys and values of the other sequences, which steps of one pass may use again.
   struct Memory {
     Variable key, value;         // [sequences, kv_heads, memory_time, width]
-    std::vector<Index> lengths;  // of the sequences; empty: all are full
+    std::vector<Index> lengths;  // lengths of the sequences; empty: all are full
     std::vector<Index> rows{};   // the sequence that each row of x attends to; empty: row b to sequence b
 
     Mask mask() const;

@@ -34,7 +34,7 @@ class Norm {
  private:
   NormOptions options_;
   Variable gain_, bias_;
-  const ModelRanks* ranks_ = nullptr;  // that share the heads
+  const ModelRanks* ranks_ = nullptr;  // ranks that share the heads
 };
 
 }  // namespace nn

@@ -1,4 +1,4 @@
-// How a recurrent decoder attends to the annotations of its source, with one head.
+// Single-head attention of a recurrent decoder to the annotations of its source.
 #pragma once
 
 #include <optional>
@@ -23,8 +23,8 @@ class SourceAttention {
 
   struct Memory {
     Variable annotations;          // [sources, source_time, annotation width]
-    Variable keys;                 // what the scores take of them, [sources, source_time, ...]
-    std::vector<Index> lengths;    // of each source; empty: all are full
+    Variable keys;                 // keys for the scores, [sources, source_time, ...]
+    std::vector<Index> lengths;    // length of each source; empty: all are full
     std::vector<Index> rows = {};  // the source of each row of states; empty: the same. Never recorded
   };
   Memory remember(const Variable& annotations, const std::vector<Index>& lengths) const;

@@ -21,12 +21,12 @@ class ValueEmbeddings {
   };
   ValueEmbeddings(const Scope& stack, const Options& options);
 
-  // What each layer adds, nothing where it has no table: ids [batch, time] -> [batch, time, width] each.
+  // Term that each layer adds, empty if it has no table: ids [batch, time] -> [batch, time, width] each.
   std::vector<AddedValues> operator()(const TokenIds& ids) const;
 
  private:
   std::vector<Embedding> tables_;
-  std::vector<Variable> scales_;  // of each layer; empty: it has no table
+  std::vector<Variable> scales_;  // scales of each layer; empty: it has no table
 };
 
 }  // namespace heddle::nn

@@ -17,7 +17,7 @@ struct OffsetTable {
   bool empty() const { return values.empty(); }
 };
 
-// What a scheme of positions adds in one call of attention; each may be empty.
+// Terms that a position scheme adds in one call of attention; each may be empty.
 struct OffsetTerms {
   Variable bias{};      // [heads or 1, 2 reach + 1], as FusedAttention::offset_bias, added to scaled scores
   OffsetTable query{};  // [batch, heads, query_time, offsets], added to the products q_i . k_j before they are scaled

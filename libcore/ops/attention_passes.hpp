@@ -8,10 +8,10 @@
 
 namespace heddle::ops {
 
-// How one head of one batch is split into tasks: one task if its queries and keys fit a tile of keys, else groups of
-// about 512 queries and, backward, chunks of about 512 keys.
+// Split of one head of one batch into tasks: one task if its queries and keys fit a tile of keys, else groups of about
+// 512 queries and, backward, chunks of about 512 keys.
 struct TaskCut {
-  Index queries, keys;   // of a task, at most
+  Index queries, keys;   // maximum per task
   Index groups, chunks;  // tasks along queries and along keys
 
   explicit TaskCut(const AttentionProblem& problem) {
@@ -34,7 +34,7 @@ struct TaskCut {
 // Sets y [batch, query_time, heads, value_width] and problem.log_sums.
 void attention_forward(const AttentionProblem& problem, const Tensor& y);
 
-// Where the gradients go; null where they are not needed.
+// Destinations of the gradients; null if not needed.
 struct AttentionGradients {
   std::shared_ptr<Gradient> query, key, value, bias, offset_bias, query_bias;
 };

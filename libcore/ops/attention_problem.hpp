@@ -19,7 +19,7 @@ struct AttentionProblem {
   AttentionSizes sizes;
   // Reals, empty for none.
   Tensor bias, offset_bias, query_bias;
-  // What the forward pass leaves for the backward pass.
+  // Values saved by the forward pass for the backward pass.
   Tensor log_sums{};  // [batch, heads, query_time]: log sum_j e^score
   Tensor y{};         // the result, where a query's keys do not fit one tile
 

@@ -13,24 +13,24 @@
 
 namespace heddle::ops {
 
-constexpr Index most_rows = 64;  // of a tile of queries
+constexpr Index most_rows = 64;  // rows of a tile of queries
 
 // The scores of queries [query, query + rows) with keys [key, key + columns): those that any of the queries may attend,
 // but that key begins a multiple of part_unit after the tile of keys does.
 struct ScoreTile {
   Index query, rows, key, columns;
-  Index position;  // of the first query among the keys
+  Index position;  // position of the first query among the keys
   bool causal;
   struct Columns {
     std::int32_t begin, end;
   };
-  std::array<Columns, most_rows> allowed;  // of each row
+  std::array<Columns, most_rows> allowed;  // allowed columns of each row
 
   bool is_empty() const { return columns == 0; }
   Index stride() const;
   Mask::Range keys() const { return {key, key + columns}; }
 
-  // What causal attention leaves of the scores, of the weights as a left operand, and of their transpose.
+  // Unmasked part of causal scores, of the weights as a left operand, and of their transpose.
   Triangle scores() const { return triangle(Triangle::Of::result, 1); }
   Triangle weights() const { return triangle(Triangle::Of::left_lower, 1); }
   Triangle transposed_weights() const { return triangle(Triangle::Of::left_upper, -1); }
@@ -105,7 +105,7 @@ class HeadScores {
   const Real* query_tables_ = nullptr;  // [query_time, offsets], rows query_table_stride_ apart
   Index query_table_stride_ = 0;
   const Real* diagonals_ = nullptr;
-  bool changes_rows_ = false;  // with a bias or listed pairs
+  bool changes_rows_ = false;  // true with a bias or listed pairs
   Index keys_begin_ = 0;
 };
 

@@ -33,17 +33,17 @@ struct CellBackward {
   const Real *hidden, *next_hidden;  // h_{t-1} and h_t
   const Real* kept;
   Real* state;        // [states width]: the gradient of the state after; then that of the state before, without U
-  Real* input;        // of a
-  Real* recurrent;    // of u, where the cell does not add both
-  const Real* gated;  // of g, for gate_backward()
+  Real* input;        // gradient of a
+  Real* recurrent;    // gradient of u, if the cell does not add both
+  const Real* gated;  // gradient of g, for gate_backward()
   Index width;
 };
 
 // Initial values with which language models of such cells learned fastest: the first 600 and 2,000 steps on the
 // characters of a novel (examples/recipes/LOG.md).
 struct CellStart {
-  double keeping_bias = 0;      // of the gate that keeps the state
-  double embedding_stddev = 1;  // of tied embeddings
+  double keeping_bias = 0;      // bias of the gate that keeps the state
+  double embedding_stddev = 1;  // stddev of tied embeddings
 };
 
 struct Cell {

@@ -28,7 +28,7 @@ struct NodeHeads {
 // it, or a row of its own.
 struct EdgesOfNodes {
   const Index *first, *order;  // order: numbers of the edges; null: they are numbered as they come
-  const Index* other;          // by the edge's number; null: its own
+  const Index* other;          // row by the edge's number; null: the edge's own
 
   static EdgesOfNodes into(const EdgeRows& edges) { return {edges.rows.data(), nullptr, edges.sources.data()}; }
   static EdgesOfNodes from(const EdgeRows& edges) {
@@ -69,7 +69,7 @@ inline Tensor as_reals(const Tensor& x) {
   return x.dtype() == DType::real ? x : x.as(DType::real);
 }
 
-// Has add(tensor) add to a gradient as Reals, whatever it is stored as.
+// Lets add(tensor) accumulate a gradient in Reals, whatever its dtype.
 template <class Add>
 void add_as_reals(Gradient& gradient, const Add& add) {
   const Tensor to = gradient.adding_target();

@@ -1,4 +1,4 @@
-// What the nodes at both ends of edges, and the edges themselves, say together.
+// Sums of terms of the nodes at both ends of edges and of the edges themselves.
 #pragma once
 
 #include <memory>

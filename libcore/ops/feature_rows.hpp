@@ -21,8 +21,8 @@ struct FeatureRow {
 // own: without an epsilon.
 bool queries_cancel(const FeatureOptions& options);
 
-// What is subtracted in the exponents of a query's features: where its factor cancels the largest of them, so that
-// features are in range however long the query is (SPEC 1.9); else h.
+// Shift subtracted in the exponents of a query's features: if its factor cancels, the largest of them, so that features
+// are in range however long the query is (SPEC 1.9); else h.
 Real query_shift(const FeatureOptions& options, const FeatureRow& row);
 
 // The power n for which the largest feature times 2^-n is at most 1, and above one half or so. 0 for relu.

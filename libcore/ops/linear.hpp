@@ -11,7 +11,7 @@ namespace heddle::ops {
 struct LinearOptions {
   std::optional<Activation> activation{};
   Variable residual{};            // [..., out], Real
-  std::optional<DType> output{};  // how y is stored; by default Real with a residual, else as activations are
+  std::optional<DType> output{};  // dtype of y; by default Real with a residual, else that of activations
   std::optional<LowRankTerm> low_rank{};
 };
 

@@ -25,8 +25,7 @@ class LowRankSum {
   // values[j] += the term at (row, column + j)
   void add(Index row, Index column, Real* values, Index count) const;
 
-  // With g the gradient of y: contributes to a, b, and an input of the term's own. Returns v = scale g B, [n rank,
-  // rows].
+  // g: the gradient of y. Contributes to a, b, and an input of the term's own. Returns v = scale g B, [n rank, rows].
   Tensor backward(const Tensor& g) const;
   // values[j] += (v^T A)(row, column + j), which belongs to the gradient of the product's input ...
   void add_to_input(const Tensor& v, Index row, Index column, Real* values, Index count) const;

@@ -1,4 +1,4 @@
-// Which keys a query may attend: the mask convention of all operations.
+// The mask convention of all operations: keys that a query may attend to.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ Variable masked_softmax(const Variable& scores, const Mask& mask, const Variable
 
 struct MixValues {
   std::vector<Index> key_rows{};  // the row of values that each batch has; empty: its own. Never recorded
-  DType output = DType::real;     // of the result
+  DType output = DType::real;     // dtype of the result
 };
 
 // y_i = sum_j w_ij v_j. Head h reads the values of head h / (heads / kv_heads).

@@ -16,7 +16,7 @@ struct Pass {
   double sample_dropout = 0;  // rate at which a sublayer is left out for a sample; 0 outside training
   std::uint64_t seed = 0;
   std::uint64_t step = 0;
-  Index first_sample = 0;  // of this micro-batch within the step's batch
+  Index first_sample = 0;  // first sample of this micro-batch within the step's batch
   bool training = false;   // for modules with a dropout of their own
   // Maximum number of positions in a sample. 0: the time of this batch, if all batches of the step have the same.
   Index sample_positions = 0;

@@ -28,7 +28,7 @@ namespace ops {
 
 struct FeatureOptions {
   FeatureKernel kernel = FeatureKernel::positive;
-  Real scale = 1;    // of x, first
+  Real scale = 1;    // applied to x first
   Real epsilon = 0;  // added to every feature, before the division by sqrt(m)
 };
 

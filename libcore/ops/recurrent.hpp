@@ -15,7 +15,7 @@ struct RecurrentWeights {
 };
 
 struct RecurrentSequence {
-  std::vector<Index> lengths{};   // of each row, from 1 to time, without its padding at the end; empty: all are full
+  std::vector<Index> lengths{};   // length of each row, from 1 to time, without trailing padding; empty: all are full
   bool reverse = false;           // from each row's own last element to its first
   std::vector<Variable> start{};  // [batch, width] for each part of the state; empty: zeros
 };

@@ -7,7 +7,7 @@
 
 namespace heddle::ops {
 
-// Which two elements k of width / 2 pairs has.
+// The two elements of pair k of width / 2 pairs.
 enum class Pairing {
   interleaved,  // 2 k and 2 k + 1: Su et al. 2021
   halves,       // k and k + width / 2: GPT-NeoX, Llama

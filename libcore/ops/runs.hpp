@@ -20,7 +20,7 @@ inline Index row_count(const Tensor& x) {
   return x.size() / std::max<Index>(1, x.shape()[-1]);
 }
 
-// Where row `row` of x begins, in elements from the first one.
+// Offset of row `row` of x, in elements.
 inline Index row_offset(const Tensor& x, Index row) {
   Index offset = 0;
   for (int i = x.rank() - 2; i > 0; --i) {

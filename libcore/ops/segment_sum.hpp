@@ -9,8 +9,8 @@ namespace heddle::ops {
 
 // Segment s is the rows [begins[s], begins[s + 1]); the first begins at 0, and the last ends at the end of x.
 struct Segments {
-  std::vector<Index> begins{0};  // one more than there are segments
-  std::vector<Real> scales{};    // of each segment
+  std::vector<Index> begins{0};  // one more entry than segments
+  std::vector<Real> scales{};    // scale of each segment
 
   Index count() const { return static_cast<Index>(scales.size()); }
   // Ends the segment that begins where the last one ended. Precondition: end is not before that.

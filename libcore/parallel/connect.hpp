@@ -1,4 +1,4 @@
-// How a process finds the other ranks: by MPI, where a launcher started it as one of several.
+// Connects a process to the other ranks: by MPI, if a launcher started it as one of several.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace heddle::parallel {
 
-// What the environment says of the launcher: Open MPI's and MPICH's mpirun, Slurm's srun, or PMIx, which has no
+// The launcher, according to the environment: Open MPI's and MPICH's mpirun, Slurm's srun, or PMIx, which has no
 // variable for the number of ranks.
 struct Launch {
   int rank = 0;

@@ -50,14 +50,14 @@ class Group {
   // The rank that writes and reports.
   bool is_first() const { return rank_ == 0; }
 
-  // What everything else is made of: sends and receives all these at once. Messages between two ranks arrive in the
-  // order in which they were sent, and are received in the order in which that was begun; their lengths must agree.
+  // The primitive of all other operations: sends and receives all these at once. Messages between two ranks arrive in
+  // the order in which they were sent, and are received in the order in which that was begun; their lengths must agree.
   virtual std::unique_ptr<Pending> begin(std::span<const Outgoing> sent, std::span<const Incoming> received) const = 0;
   // The same, and returns when all are done.
   void exchange(std::span<const Outgoing> sent, std::span<const Incoming> received) const {
     begin(sent, received)->wait();
   }
-  // How long a rank that waits for another one does: 0 seconds, the default, for ever. Not of ranks that are threads.
+  // Timeout for waiting on another rank: 0 seconds, the default, for none. Ranks that are threads ignore it.
   virtual void wait_at_most(double) const {}
   // The first rank works, and the others wait until it has returned or thrown. `alive` is to be called from time to
   // time, so that they know that it has not stalled.
@@ -76,12 +76,12 @@ class Group {
   void sum(std::span<T> numbers) const;
   bool any(bool mine) const;
 
-  // What the root has.
+  // Returns the root's value.
   template <class T>
   void broadcast(std::vector<T>& values, int root = 0) const;
   void broadcast(std::string& text, int root = 0) const;
 
-  // What each rank has, in their order; ranks may have different numbers of values.
+  // Concatenates the values of all ranks, in their order; ranks may have different numbers of values.
   template <class T>
   std::vector<std::vector<T>> gather(const std::vector<T>& own) const;
   std::vector<std::string> gather(const std::string& own) const;

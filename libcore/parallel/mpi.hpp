@@ -1,5 +1,5 @@
-// What connect.cpp calls of mpi.cpp, which is loaded at run time: C functions alone, so that programs and that file
-// need nothing of each other.
+// Interface of mpi.cpp, which connect.cpp loads at run time: C functions alone, so that programs and that file need
+// nothing of each other.
 #pragma once
 
 #include <cstddef>

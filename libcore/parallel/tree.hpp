@@ -12,7 +12,7 @@
 
 namespace heddle::parallel {
 
-// Where a node of two leaves or more is cut.
+// Split point of a node of two leaves or more.
 inline Index middle(const Range& node) {
   return node.begin + (node.count() + 1) / 2;
 }
@@ -50,7 +50,7 @@ class PendingSum {
   Index leaves_;
   std::vector<std::span<const T>> own_;  // for this rank
   std::span<T> result_;
-  std::vector<Range> nodes_;  // of all ranks
+  std::vector<Range> nodes_;  // nodes of all ranks
   std::size_t first_own_ = 0;
   std::vector<T> memory_;  // [nodes_, result_]
   std::unique_ptr<Pending> messages_;

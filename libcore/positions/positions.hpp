@@ -17,16 +17,16 @@ namespace heddle {
 // The stack that uses the positions.
 struct PositionShape {
   std::optional<Index> context;  // number of positions of the model; none: unlimited
-  Index width;                   // of the embeddings that positions are added to
-  Index heads, head_width;       // of attention
-  double stddev;                 // of learned vectors and biases at the start
+  Index width;                   // width of the embeddings that positions are added to
+  Index heads, head_width;       // heads of attention
+  double stddev;                 // initial stddev of learned vectors and biases
   bool causal = false;           // queries see no keys after them
-  Index stack_width = 0;         // of the states that attention reads; 0: width
+  Index stack_width = 0;         // width of the states that attention reads; 0: width
 
   Index width_of_states() const { return stack_width > 0 ? stack_width : width; }
 };
 
-// What a scheme asks of the attention that it acts in.
+// Requirements of a scheme on the attention that uses it.
 struct PositionNeeds {
   bool bias = false;               // OffsetTerms::bias
   bool relative = false;           // OffsetTerms::query or key
@@ -40,8 +40,8 @@ struct PositionedHeads {
   Variable query, key;  // [batch, heads, time, head_width]
   ops::OffsetTerms offsets{};
 };
-// Where they stand: row b of queries and of keys begins at these positions (empty: 0 in every row), and no query
-// attends to a key farther from it than key_time - 1.
+// Positions of queries and keys: row b of queries and of keys begins at these positions (empty: 0 in every row), and no
+// query attends to a key farther from it than key_time - 1.
 struct PositionPlaces {
   const std::vector<Index>&queries, &keys;
   Index key_time;

@@ -9,8 +9,8 @@
 
 namespace heddle::symbolic {
 
-// What holds of x' = f(x), f(0) = 0, and V on all of R^n, each claim with those before it. Lyapunov's theorem needs
-// `stable`; `nonnegative` alone proves nothing about the system.
+// Claims on x' = f(x), f(0) = 0, and V on all of R^n; each includes those before it. Lyapunov's theorem needs `stable`;
+// `nonnegative` alone proves nothing about the system.
 enum class Claim {
   nothing,
   nonnegative,  // V >= V(0) and grad V . f <= 0
@@ -31,8 +31,8 @@ struct CertificateBlock {
 struct Certificate {
   std::string system, function;  // infix
   Claim claim = Claim::nothing;
-  std::vector<CertificateBlock> positive;    // of V - V(0)
-  std::vector<CertificateBlock> decreasing;  // of -grad V . f
+  std::vector<CertificateBlock> positive;    // for V - V(0)
+  std::vector<CertificateBlock> decreasing;  // for -grad V . f
   // A number r, or empty: what has no blocks is positive on |x_i| <= r but for 0, by branch and bound.
   std::string box;
 };
@@ -52,7 +52,7 @@ struct LyapunovProblem {
   System system;
   Tree candidate;
   Polynomial function, decrease;
-  std::vector<Polynomial> gradient;  // of V
+  std::vector<Polynomial> gradient;  // gradient of V
   std::optional<FunctionProblem> functions;
 
  private:
@@ -62,7 +62,7 @@ struct LyapunovProblem {
 // None where one is not a polynomial.
 std::optional<std::vector<Polynomial>> polynomial_fields(const System& system);
 
-// What these sums of squares prove; `nothing` if they do not prove what they should, or V is constant.
+// Claim that these sums of squares prove; `nothing` if they do not prove what they should, or V is constant.
 Claim proved_claim(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
 Certificate certificate_of(const LyapunovProblem& problem, const Squares& positive, const Squares& decreasing);
 

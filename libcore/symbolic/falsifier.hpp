@@ -12,7 +12,7 @@ namespace heddle::symbolic {
 
 struct Counterexample {
   std::vector<Rational> point;
-  Rational value;  // of the polynomial there; where there are functions, a number below 0 that it is at most
+  Rational value;  // value of the polynomial there; with functions, a negative upper bound of it
 };
 
 // Lengths of samples are log-uniform over three decades up to the reach, or to 10 where it is 0 and points are

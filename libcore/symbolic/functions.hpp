@@ -11,7 +11,7 @@ namespace heddle::symbolic {
 
 struct AppliedFunction {
   Node node;            // quotient: 1 / argument; exponential: exp - 1; cosine: 1 - cos
-  Polynomial argument;  // in the variables and the functions before this one
+  Polynomial argument;  // in the variables and the earlier functions
   std::string text;     // infix, in brackets where needed
 };
 
@@ -25,7 +25,7 @@ struct FunctionProblem {
   std::vector<double> values_at(const std::vector<double>& point) const;
   std::vector<Interval> intervals_in(const std::vector<Interval>& box) const;
 
-  std::vector<std::string> names;  // of the variables, then of the functions: their texts
+  std::vector<std::string> names;  // names of the variables, then the functions' texts
   std::vector<AppliedFunction> functions;
   Polynomial function, decrease;  // V - V(0), -grad V . f
   std::vector<Polynomial> gradient;

@@ -8,7 +8,7 @@ namespace heddle::symbolic {
 struct GeneratorSettings {
   Index least_variables = 2, most_variables = 2;
   Index half_degree = 2;   // V has at most twice this degree
-  Index field_degree = 2;  // of the polynomials that f is made of; of f itself where V is sought
+  Index field_degree = 2;  // degree of the polynomials in f; of f itself if V is sought
   Index squares = 1;       // at most so many squares of random polynomials in V
   bool functions = false;  // sin, exp - 1 or tanh of each variable in these, and in f
   Index most_tokens = 256;

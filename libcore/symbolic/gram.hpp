@@ -17,7 +17,7 @@ std::vector<std::size_t> sizes(const Bases& bases);
 // in half of the Newton polytope at most), and which the signs of variables that the polynomial does not distinguish
 // put in one class. Too many: none.
 std::vector<std::vector<Exponents>> gram_monomials(const Polynomial& polynomial);
-// Those alone whose square is in the polynomial with a positive coefficient: fewer, which often suffice.
+// Only those whose square is in the polynomial with a positive coefficient: fewer, and often sufficient.
 std::vector<std::vector<Exponents>> sparse_gram_monomials(const Polynomial& polynomial);
 // A basis for each factor: its products with monomials whose squares are within the polynomial's Newton polytope.
 Bases multiples(const std::vector<Polynomial>& factors, const Polynomial& polynomial);
@@ -27,7 +27,7 @@ Bases multiples(const std::vector<Polynomial>& factors, const Polynomial& polyno
 std::optional<Bases> reduced_bases(const Bases& bases, const std::vector<std::vector<double>>& matrices,
                                    double tolerance, double precision);
 
-// That the sum of b' Q b is the polynomial: an equation for each monomial.
+// The equations sum of b' Q b = polynomial, one per monomial.
 class GramEquations {
  public:
   GramEquations(const Polynomial& polynomial, const Bases& bases);
@@ -54,7 +54,7 @@ class GramEquations {
   std::map<Exponents, Index> equations_;
   std::vector<Rational> right_;
   std::vector<Unknown> unknowns_;
-  Index magnitude_ = 0;  // of the polynomial, which the program has divided by 2 to that
+  Index magnitude_ = 0;  // exponent: the program has divided the polynomial by 2 to that
   bool reaches_all_ = true, is_disjoint_ = true;
 };
 

@@ -1,4 +1,4 @@
-// What trees' operators are called in prefix tokens and in infix.
+// Names of trees' operators in prefix tokens and in infix.
 #pragma once
 
 #include <string_view>

@@ -14,7 +14,7 @@ namespace heddle::symbolic {
 using Exponents = std::vector<Index>;
 
 struct Term {
-  Exponents exponents;  // one for each variable
+  Exponents exponents;  // one per variable
   Rational coefficient;
 };
 
@@ -73,7 +73,7 @@ class Polynomial {
 
  private:
   struct State;
-  Index bits() const;  // of the largest coefficient, about
+  Index bits() const;  // approximate size of the largest coefficient
   Polynomial times(const Polynomial& other) const;
   Polynomial times(const Rational& factor) const;
   bool equals(const Polynomial& other) const;

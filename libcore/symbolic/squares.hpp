@@ -14,7 +14,7 @@ namespace heddle::symbolic {
 
 struct SquaresBlock {
   std::vector<Polynomial> basis;
-  RationalMatrix gram;  // of the order of the basis
+  RationalMatrix gram;  // its order is that of the basis
 };
 using Squares = std::vector<SquaresBlock>;
 
@@ -22,7 +22,7 @@ using Squares = std::vector<SquaresBlock>;
 Polynomial expanded(const Squares& squares, Index variables);
 // Whether the sum is exactly this polynomial, and every Q positive semidefinite: a proof that it is nowhere negative.
 bool proves(const Squares& squares, const Polynomial& polynomial);
-// Where a sum of squares is 0: for each variable whether it must be 0, since a block with a positive definite Q has a
+// Zeros of a sum of squares: for each variable whether it must be 0, since a block with a positive definite Q has a
 // power of it, times a number, in its basis.
 std::vector<bool> forced_zeros(const Squares& squares, Index variables);
 
@@ -38,13 +38,13 @@ struct SemidefiniteProgram {
 };
 // X by blocks, each by rows, or none. What it returns is not trusted.
 using SemidefiniteSolver = std::function<std::optional<std::vector<std::vector<double>>>(const SemidefiniteProgram&)>;
-// What the solver returns; none for a program with numbers that are not finite, and for such an answer.
+// The solver's result; none if the program or the answer is not finite.
 std::optional<std::vector<std::vector<double>>> solution(const SemidefiniteSolver& solver,
                                                          const SemidefiniteProgram& program);
 
 class SquaresProver {
  public:
-  // Without a solver, only what needs none is proved. A Gram matrix has at most this order.
+  // If there is no solver, proves only what needs none. most_order bounds the order of a Gram matrix.
   explicit SquaresProver(SemidefiniteSolver solver = {}, Index most_order = 100)
       : solver_(std::move(solver)), most_order_(most_order) {}
 

@@ -46,8 +46,8 @@ inline constexpr Index most_nodes = 5000;
 
 // An autonomous system x' = f(x).
 struct System {
-  std::vector<std::string> names;  // of the variables
-  std::vector<Tree> fields;        // one for each variable
+  std::vector<std::string> names;  // names of the variables
+  std::vector<Tree> fields;        // one per variable
 };
 
 // "x' = -x^3 + y; y' = -x - y": equations separated by semicolons, commas or line ends; dx/dt = … as well. The names
@@ -55,7 +55,7 @@ struct System {
 System read_system(std::string_view text);
 // An expression in these variables. Throws DataError as read_system does.
 Tree read_infix(std::string_view text, const std::vector<std::string>& names);
-// What read_infix reads to the same value.
+// A text that read_infix reads back to the same value.
 std::string infix(const Tree& tree, const std::vector<std::string>& names);
 std::string infix(const System& system);
 // x0, x1, …

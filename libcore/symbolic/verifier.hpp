@@ -14,7 +14,7 @@ enum class Verdict { certified, unrefuted, refuted };
 std::string verdict_text(Verdict verdict);
 
 struct VerifierSettings {
-  Claim claim = Claim::stable;  // what must be proved, at least
+  Claim claim = Claim::stable;  // weakest claim to prove
   Index samples = 100'000, descents = 20;
   std::uint64_t seed = 1;
   // Above 0: the claims may hold on |x_i| <= box alone, and points outside do not refute.
@@ -24,8 +24,8 @@ struct VerifierSettings {
 // A proof, a point, or the reason why there is neither.
 struct Judgement {
   Verdict verdict = Verdict::unrefuted;
-  std::optional<Certificate> certificate;  // with the strongest claim that was proved
-  std::string evidence;                    // one line
+  std::optional<Certificate> certificate;  // its claim is the strongest that was proved
+  std::string evidence;                    // one line of text
 };
 
 class Verifier {

@@ -29,13 +29,13 @@ bool has(IntegerUnit unit);
 
 // Rows in blocks of 8 bits.
 struct BlockRows {
-  Index blocks;                // of a row
+  Index blocks;                // blocks per row
   const std::int8_t* numbers;  // [rows, blocks, 32]
   const float* scales;         // [rows, blocks]
   const std::int32_t* sums;    // [rows, blocks] of the numbers
 };
 struct BlockWeights {
-  const std::byte* first;  // of the rows of blocks, from the first that is multiplied
+  const std::byte* first;  // the rows of blocks, from the first that is multiplied
   Index row_bytes;
   const Real* scales = nullptr;  // of these rows, where their blocks have none
 

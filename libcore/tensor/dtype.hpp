@@ -32,12 +32,12 @@ struct Q4Block {
 };
 static_assert(sizeof(Q8Block) == 34 && sizeof(Q4Block) == 18);
 
-// What a format's rows lie in memory as; the rest of its row of the table is in storage_format.hpp.
+// Memory layout of a format's rows; the rest of its row of the table is in storage_format.hpp.
 struct StoredBlock {
   std::string_view name;
   std::string_view in_files;  // the HDF5 type, as files call it
   Index elements, bytes;
-  bool row_scales = false;  // with a Real for each row
+  bool row_scales = false;  // rows have a Real scale each
 };
 constexpr StoredBlock stored_blocks[] = {
     {sizeof(Real) == 4 ? "float32" : "float64", "float32", 1, sizeof(Real)},

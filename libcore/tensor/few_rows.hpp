@@ -6,9 +6,9 @@
 
 namespace heddle {
 
-// How rows are multiplied by stored rows of one format. `x` is Real or bfloat16, its rows contiguous.
+// Kernels that multiply rows by stored rows of one format. `x` is Real or bfloat16, its rows contiguous.
 struct FewRowKernels {
-  // What multiply() reads instead of x, and of all tiles; empty where x will do as it is.
+  // Converts x to the input of multiply(), for all tiles; empty if x needs no conversion.
   Tensor (*prepare)(const MatrixView& x);
   // values [x.rows, columns of the tile] = x w^T; w is the transposed matrix, as few_row_product() has it.
   void (*multiply)(const MatrixView& x, const Tensor& prepared, const MatrixView& w, const Tile& tile, Real* values);

@@ -22,9 +22,9 @@ void matmul(const MatrixView& a, const MatrixView& b, const TileSink& sink);
 // bits in batches of any size only if the kernel does not depend on the size.
 enum class RowKernels {
   by_count,  // whichever are faster for so many rows
-  few,       // those that read every weight where it lies; but more than 24 rows by weights of fewer bits take the
-             // processor's matrix units, where it has any
-  many,      // those that pack, by the BLAS never
+  few,   // kernels that read every weight in place; but more than 24 rows by weights of fewer bits use the processor's
+         // matrix units, if it has any
+  many,  // kernels that pack, never used with the BLAS
 };
 // While it exists, products that the calling thread starts use these kernels.
 class RowKernelsScope {

@@ -14,7 +14,7 @@ struct MatrixView {
   Index rows, columns, stride;
   bool transposed = false;
   DType dtype = DType::real;
-  const Real* scales = nullptr;  // of the stored rows, where the format has them
+  const Real* scales = nullptr;  // scales of the stored rows, if the format has them
   Index skipped = 0;             // elements of each row's first block that are not of the matrix
 
   template <class T>
@@ -47,7 +47,7 @@ struct MatrixView {
   }
 
  private:
-  // What begins at this row and column of the matrix as stored.
+  // The submatrix from this row and column of the matrix as stored.
   MatrixView stored_from(Index row, Index column) const {
     const Index elements = block_of(dtype).elements, at = skipped + column;
     MatrixView part = *this;

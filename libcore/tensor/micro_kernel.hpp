@@ -10,7 +10,7 @@ namespace heddle {
 // one its columns, both over the whole depth in units of depth_unit, padded with zeros. A panel's part for a range of
 // the depth is one piece of memory.
 struct MicroKernel {
-  Index rows, columns;  // of a tile
+  Index rows, columns;  // size of a tile
   Index depth;          // multiplied at once: what fits the caches best
   Index depth_unit;
   Index unit_bytes;  // of a lane's unit in a panel

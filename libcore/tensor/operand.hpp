@@ -16,11 +16,11 @@ struct RightPart {
 };
 constexpr Index part_unit = 96;
 
-// Where an operand or the result is triangular, what lies beyond the diagonal is left out.
+// Triangular operand or result: elements beyond the diagonal are skipped.
 struct Triangle {
   enum class Of {
     none,
-    result,      // of row i of c only columns up to i + diagonal matter; the others may be anything
+    result,      // in row i of c only columns up to i + diagonal matter; the others are undefined
     left_lower,  // row i of the left operand is zero beyond column i + diagonal
     left_upper,  // row i of the left operand is zero before column i + diagonal
   };

@@ -8,7 +8,7 @@ namespace heddle {
 // One of the two operands as lanes [lanes, depth]: rows of the left one, columns of the right one.
 struct Lanes {
   MatrixView x;
-  Index width;  // of a panel
+  Index width;  // width of a panel
   bool left;
   const MicroKernel* kernel;
 

@@ -13,7 +13,7 @@ namespace heddle {
 struct PoolStatistics {
   std::size_t bytes_in_use = 0;
   std::size_t peak_bytes_in_use = 0;
-  std::size_t bytes_from_system = 0;   // in use and kept: what the process occupies
+  std::size_t bytes_from_system = 0;   // in use and cached: the memory that the process occupies
   std::size_t system_allocations = 0;  // number of allocations from the system
 };
 
@@ -47,8 +47,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
 
   const Kind kind_;
   mutable std::mutex mutex_;
-  std::multimap<std::size_t, std::byte*> kept_;  // by size
-  std::byte* large_ = nullptr;                   // of a simulated pool: what large blocks are
+  std::multimap<std::size_t, std::byte*> kept_;  // keyed by size
+  std::byte* large_ = nullptr;                   // simulated pool: address of all large blocks
   PoolStatistics statistics_;
 };
 

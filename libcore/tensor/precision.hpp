@@ -33,7 +33,7 @@ Precision precision();
 // Whether the processor has the instructions that bf16 needs.
 bool bf16_is_supported();
 
-// What multiplies: "AVX-512" where heddle's own kernels do, "BLAS" elsewhere; "AMX", "AVX-512 BF16", or "none".
+// Unit that multiplies: "AVX-512" for heddle's own kernels, "BLAS" elsewhere; "AMX", "AVX-512 BF16", or "none".
 std::string_view f32_unit();
 std::string_view bf16_unit();
 

@@ -7,8 +7,8 @@
 namespace heddle {
 
 struct Processors {
-  int online = 1;    // of the machine
-  int affinity = 1;  // that the affinity mask allows
+  int online = 1;    // processors of the machine
+  int affinity = 1;  // processors in the affinity mask
   double quota = 0;  // CPU time per time that the control groups allow, in processors; 0 without a limit
 
   // At least 1; a quota counts rounded up.
@@ -35,7 +35,7 @@ Processors processors();
 struct DefaultThreads {
   int count = 1;
   std::string reason;                 // the variable that asks for them, or why there are so many processors
-  std::vector<std::string> warnings;  // of variables that are not a number of threads
+  std::vector<std::string> warnings;  // about variables that are not a number of threads
 };
 
 // The first number of OMP_NUM_THREADS (OpenMP allows one for each level of nesting), else SLURM_CPUS_PER_TASK, else the

@@ -22,8 +22,8 @@ class Profile {
     std::string name;  // "linear"
     bool backward = false;
     Index calls = 0;
-    double seconds = 0;  // without the sections inside
-    double flops = 0;    // of matrix products
+    double seconds = 0;  // exclusive of nested sections
+    double flops = 0;    // matrix products only
     double bytes = 0;    // minimum traffic: inputs read once, results written once
   };
 
@@ -37,7 +37,7 @@ class Profile {
 
  private:
   friend class Section;
-  std::map<std::tuple<std::string_view, std::string_view, bool>, Entry> entries_;  // by part, name and pass
+  std::map<std::tuple<std::string_view, std::string_view, bool>, Entry> entries_;  // keyed by part, name and pass
 };
 
 // The part of a model to which the sections of this thread belong while it exists, the innermost one; their backward

@@ -33,7 +33,7 @@ struct StorageFormat {
 };
 const StorageFormat& storage_format(DType dtype);
 
-// What multiplies blocks: "AVX-512 VNNI", "AVX2" or "plain loops".
+// Unit that multiplies blocks: "AVX-512 VNNI", "AVX2" or "plain loops".
 std::string_view integer_unit();
 
 // The matrix [rows, columns] of Reals, finite ones, in a format; importance: [columns], or none.

@@ -52,7 +52,7 @@ class Tensor {
     return static_cast<T*>(data_);
   }
   void* raw() const { return data_; }
-  const Real* scales() const { return scales_.get(); }                      // of the rows of int8; null for other types
+  const Real* scales() const { return scales_.get(); }                      // row scales of int8; null for other types
   Real& operator[](Index i) const { return static_cast<Real*>(data_)[i]; }  // Real only, unchecked
   std::vector<Real> elements() const;                                       // in row-major order, as Real
 

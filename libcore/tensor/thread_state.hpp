@@ -14,14 +14,14 @@ using FlopPairs = std::atomic<std::uint64_t>;  // m n k of matrix products, summ
 
 struct ThreadState {
   const Context* context = nullptr;  // null: the default one
-  FlopPairs* flop_pairs = nullptr;   // of the thread that called; null: the thread's own
+  FlopPairs* flop_pairs = nullptr;   // counters of the calling thread; null: the thread's own
   bool inside_task = false;
 };
 
 inline constinit thread_local ThreadState thread_state;
 inline constinit thread_local FlopPairs own_flop_pairs{0};
 
-// Where the thread counts its products.
+// The thread's counter of products.
 inline FlopPairs& flop_pairs() {
   return thread_state.flop_pairs != nullptr ? *thread_state.flop_pairs : own_flop_pairs;
 }

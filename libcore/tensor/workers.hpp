@@ -21,7 +21,7 @@ class Workers {
     Index count = 0;
     TaskFunction function = nullptr;
     const void* body = nullptr;
-    ThreadState state;  // of its tasks
+    ThreadState state;  // state of its tasks
   };
 
   // The threads start with the first job.

@@ -56,9 +56,9 @@ class EuropeanAccents {
   }
 
   bool removes_ = false;                 // nonspacing marks that come next
-  std::vector<utf8proc_int32_t> codes_;  // of a letter beyond ASCII and its marks, decomposed
-  std::vector<Origin> origins_;          // of its characters that are not removed
-  std::vector<utf8proc_int32_t> parts_;  // of the character that is taken
+  std::vector<utf8proc_int32_t> codes_;  // code points of a letter beyond ASCII and its marks, decomposed
+  std::vector<Origin> origins_;          // origins of its characters that are not removed
+  std::vector<utf8proc_int32_t> parts_;  // code points of the current character
   char32_t last_ = 0;
   utf8proc_int32_t break_state_ = 0;
 };

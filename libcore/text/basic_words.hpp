@@ -18,11 +18,11 @@ namespace heddle::text {
 struct BasicWords {
   bool lowercase = true;
   bool strip_accents = true;      // canonical decomposition without its nonspacing marks
-  bool european_accents = false;  // with strip_accents: of European letters alone, as accents.hpp says
-  bool final_sigma = false;       // with lowercase: as letter_case.hpp says
+  bool european_accents = false;  // with strip_accents: only for European letters, see accents.hpp
+  bool final_sigma = false;       // with lowercase: see letter_case.hpp
 };
 
-// What the words of a tokenizer of the kind wordpiece are.
+// Settings of the words of a wordpiece tokenizer.
 BasicWords basic_words(const TokenizerModel& model);
 
 // Calls take(word) for each word in order; the bytes are only good during the call.
@@ -33,10 +33,10 @@ void for_each_basic_word(std::string_view text, const BasicWords& options,
 void for_each_located_word(std::string_view text, const BasicWords& options,
                            const std::function<void(std::string_view, std::span<const Origin>)>& take);
 
-// What becomes of a character: part of a word, a space, a word alone (the general category P, and the symbols of
-// ASCII), or nothing.
+// Role of a character: part of a word, a space, a word alone (the general category P, and the symbols of ASCII), or
+// nothing.
 enum class BasicRole { part, space, alone, dropped };
-BasicRole wide_role(char32_t code);  // of a character beyond ASCII
+BasicRole wide_role(char32_t code);  // role of a character beyond ASCII
 constexpr BasicRole ascii_role(char32_t code) {
   if (code == ' ' || code == '\t' || code == '\n' || code == '\r') return BasicRole::space;
   if (code < ' ' || code >= 0x7F) return BasicRole::dropped;

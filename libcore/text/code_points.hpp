@@ -43,8 +43,8 @@ std::optional<CodePoints> category(std::string_view name);
 
 // The property White_Space.
 const CodePoints& white_space();
-// What regular expressions call a word character: letters, marks, digits, connectors and the other code points of the
-// property Alphabetic.
+// Word characters, in the sense of regular expressions: letters, marks, digits, connectors and the other code points of
+// the property Alphabetic.
 const CodePoints& word_characters();
 
 }  // namespace heddle::text

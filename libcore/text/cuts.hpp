@@ -1,4 +1,4 @@
-// How text is split into words: one or several steps, each of which splits the words of the step before.
+// Splitting text into words: one or several steps, each of which splits the words of the step before.
 //   gpt2               GPT-2's pre-tokens (pretokenizer.hpp)
 //   gpt2-marks         the same, but marks after a letter are part of its word
 //   punctuation        runs of punctuation, and what is between them
@@ -33,22 +33,22 @@ namespace heddle::text {
 struct CutWord {
   std::string_view source;
   std::size_t begin, end;
-  std::size_t at;        // of the word in the text
-  bool has_added_space;  // as its first byte, which the text has not
+  std::size_t at;        // offset of the word in the text
+  bool has_added_space;  // its first byte is a space that is not in the text
 
   std::string_view bytes() const { return source.substr(begin, end - begin); }
   std::vector<Origin> origins() const;
 };
 
-// What the step punctuation-marks splits by.
+// Pattern of the step punctuation-marks.
 inline constexpr const char* punctuation_expression = R"([!-/:-@\[-`{-~\p{P}])";
 
 class CutStep {
  public:
   virtual ~CutStep() = default;
   virtual void for_each(std::string_view text, const Split::Take& take) const = 0;
-  // What is true of every text that has these bytes around the position, 0 < position < text.size(). Reads four bytes
-  // on either side.
+  // Holds for every text that has these bytes around the position, 0 < position < text.size(). Reads four bytes on
+  // either side.
   virtual Side side(std::string_view text, std::size_t position) const = 0;
   virtual bool adds_space() const { return false; }
 };

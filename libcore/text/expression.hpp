@@ -13,7 +13,7 @@
 
 namespace heddle::text {
 
-// What must come next, without being taken.
+// Lookahead: must match next, without being consumed.
 struct Ahead {
   CodePoints next;
   bool end = false;  // or the text may end

@@ -23,7 +23,7 @@ struct Alphabet {
   std::vector<std::string> pieces;
   // Appends the numbers of a word's pieces; the word is ignored if nothing is appended.
   std::function<void(std::string_view word, std::vector<Index>& numbers)> split;
-  std::string mark = {};  // that pieces inside words begin with; it vanishes when they become right sides of merges
+  std::string mark = {};  // prefix of pieces inside words; removed when they become right sides of merges
 
   static Alphabet bytes();
   // Characters, "##" before those that begin no word. Words with other characters are ignored.

@@ -21,7 +21,7 @@ namespace heddle::text {
 
 struct UnigramGoal {
   std::size_t pieces;       // characters included
-  Index minimum_count = 1;  // of a character or substring
+  Index minimum_count = 1;  // occurrences of a character or substring
   // Called after each step of expectation maximisation with the number of pieces and the log-likelihood of the words
   // before the step.
   std::function<void(std::size_t pieces, double log_likelihood)> progress = {};

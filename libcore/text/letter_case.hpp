@@ -16,13 +16,13 @@ inline bool is_ascii_letter(char32_t code) {
 // Appends the characters of a text in lower case, one by one: the end of a word is known only after it.
 class LowerCase {
  public:
-  // Without `final_sigma`, Σ is always σ.
+  // final_sigma = false: Σ always becomes σ.
   explicit LowerCase(bool final_sigma) : final_sigma_(final_sigma) {}
 
   // Precondition: the text has what was appended since the last end(), at the places where it was appended, and the
   // code point is one that UTF-8 can encode.
   void append(std::string& text, char32_t code) {
-    if (is_ascii_letter(code)) {  // what note() does with it
+    if (is_ascii_letter(code)) {  // the same as note()
       sigma_ = std::string::npos;
       after_cased_ = true;
     } else if (final_sigma_) {
@@ -40,7 +40,7 @@ class LowerCase {
 
   bool final_sigma_;
   bool after_cased_ = false;               // whether a letter with case comes before, perhaps with marks after it
-  std::size_t sigma_ = std::string::npos;  // where a σ is that is ς if no letter with case follows
+  std::size_t sigma_ = std::string::npos;  // offset of a σ that becomes ς if no letter with case follows
 };
 
 // Bytes that are not UTF-8 stay as they are.

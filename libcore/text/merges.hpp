@@ -50,7 +50,7 @@ class Merges {
 
   std::array<TokenId, 256> byte_tokens_;
   bool has_all_bytes_;
-  std::vector<std::uint32_t> byte_pair_ranks_;  // by both bytes: most lookups are of these
+  std::vector<std::uint32_t> byte_pair_ranks_;  // indexed by both bytes: most lookups are of these
   std::vector<Merge> slots_;                    // open addressing; empty slots have no_rank
 };
 

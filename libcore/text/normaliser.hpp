@@ -25,7 +25,7 @@ struct NormalText {
   std::string text;
   std::size_t most = 0;         // bytes that it may become
   bool located = false;         // whether origins are wanted
-  std::vector<Origin> origins;  // of each byte
+  std::vector<Origin> origins;  // origin of each byte
 };
 
 class NormaliserStep {

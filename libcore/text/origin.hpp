@@ -1,4 +1,4 @@
-// Where normalised text comes from.
+// Origin of normalised text.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ class Pattern {
   static constexpr std::size_t most_symbols = 250, most_states = 4000;
   using Symbols = std::bitset<most_symbols + 1>;
   using Symbol = std::uint8_t;
-  // What a thread waits for: if the next symbol is in `ahead`, it takes it in a `set`, or accepts.
+  // Condition on which a thread waits: if the next symbol is in `ahead`, it takes it in a `set`, or accepts.
   struct Thread {
     std::size_t instruction;
     Symbols ahead;
@@ -65,15 +65,15 @@ class Pattern {
   void note_neighbours();
 
   Program program_;
-  std::vector<Symbol> symbols_;            // of each code point
+  std::vector<Symbol> symbols_;            // symbol of each code point
   std::vector<char32_t> representatives_;  // a code point of each symbol
   std::size_t end_ = 0;                    // the symbol of the end
-  std::vector<Symbols> sets_, aheads_;     // of the program
+  std::vector<Symbols> sets_, aheads_;     // sets of the program
   std::vector<Threads> after_;             // each instruction that takes
   std::vector<Threads> states_;            // 0: none, 1: the beginning
   std::map<std::vector<std::size_t>, std::uint16_t> numbers_;
   std::vector<Symbols> distinct_aheads_;
-  std::vector<Step> table_;  // by state and symbol
+  std::vector<Step> table_;  // indexed by state and symbol
   std::vector<Symbols> spans_;
   Symbols always_taken_, read_;
 };

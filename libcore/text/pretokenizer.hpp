@@ -10,14 +10,14 @@
 
 namespace heddle::text {
 
-// What becomes of marks (general category M) after a letter. GPT-2 cuts words before and after them, so that those of
+// Treatment of marks (general category M) after a letter. GPT-2 cuts words before and after them, so that those of
 // Hindi, Thai or pointed Hebrew fall into single letters.
 enum class LetterMarks {
   apart,
   joined  // they are part of its word: " ?\p{L}[\p{L}\p{M}]*" in place of " ?\p{L}+"
 };
 
-// Where the pre-token that starts at start < text.size() ends. Nothing before start matters.
+// End of the pre-token that starts at start < text.size(). Nothing before start matters.
 std::size_t pretoken_end(std::string_view text, std::size_t start, LetterMarks marks = LetterMarks::apart);
 
 // True where every text that has these bytes around the position, 0 < position < text.size(), is cut at the position;

@@ -1,6 +1,6 @@
-// What text is cut into: the pieces of the vocabulary, or, where a tokenizer has segments apart from it, those, each of
-// which stands for the vocabulary's piece of the same bytes, or for the unknown token. So a source and a target can be
-// cut in different ways into one vocabulary, as in Marian's models.
+// Segments, the units that text is split into: the pieces of the vocabulary, or, where a tokenizer has segments apart
+// from it, those, each of which stands for the vocabulary's piece of the same bytes, or for the unknown token. So a
+// source and a target can be cut in different ways into one vocabulary, as in Marian's models.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace heddle::text {
 
-// Where encoders put the tokens of a word and, if wanted, how many of its bytes each stands for.
+// Output of encoders: the tokens of a word and, on request, the number of its bytes for each.
 struct TokenOutput {
   std::vector<TokenId>& ids;
   std::vector<std::size_t>* sizes = nullptr;
@@ -53,7 +53,7 @@ class Segments {
 
   const Vocabulary& vocabulary_;
   StringTable apart_;
-  std::vector<TokenId> tokens_;  // of the segments that are apart
+  std::vector<TokenId> tokens_;  // tokens of the separate segments
 };
 
 }  // namespace heddle::text

@@ -47,7 +47,7 @@ class SpecialTokens {
   Match place_of(const Token& token, std::string_view text, std::size_t from, std::size_t at) const;
 
   std::vector<Token> tokens_;           // the longest first, those of one length by their bytes
-  std::vector<std::size_t> of_length_;  // where those of each length begin, and the end
+  std::vector<std::size_t> of_length_;  // start of those of each length, and the end
   std::bitset<256> begins_;             // the first bytes of tokens of one byte
   std::bitset<65536> begins_with_two_;
   char only_first_ = 0;  // the first byte of all of them

@@ -15,13 +15,13 @@
 
 namespace heddle::text {
 
-// What pieces of wordpiece begin with that begin no word.
+// Prefix of wordpiece pieces that continue a word.
 inline constexpr std::string_view continuation_mark = "##";
 
-// What spells a space in pieces of unigram and char-bpe.
+// Spelling of a space in pieces of unigram and char-bpe.
 inline constexpr std::string_view space_mark = "\u2581";
 
-// How unigram and char-bpe spell what a byte falls back to, "<0x41>", and the byte of such a spelling, or -1.
+// Unigram's and char-bpe's spelling of a fallback byte, "<0x41>", and the byte of such a spelling, or -1.
 std::string byte_name(unsigned char byte);
 int named_byte(std::string_view spelling);
 

@@ -15,13 +15,13 @@ namespace heddle::text {
 
 enum class Matches {
   isolated,    // pieces of their own
-  removed,     // in no piece
-  contiguous,  // those without anything between are one piece
+  removed,     // dropped from the result
+  contiguous,  // adjacent matches are one piece
   with_previous,
   with_next  // part of the piece before, or after
 };
 
-// Where a text may be cut so that its parts can be processed apart.
+// Side on which a text may be cut so that its parts can be processed separately.
 enum class Side {
   together,  // not there
   apart,     // nothing else changes

@@ -29,7 +29,7 @@ class StreamEncoder {
   struct Part {
     std::span<const TokenId> ids;
     bool ends_document;
-    Index text_bytes;  // of the text that the ids were made from
+    Index text_bytes;  // bytes of text that the ids encode
   };
   using Sink = std::function<void(const Part&)>;
 
@@ -63,7 +63,7 @@ class StreamEncoder {
   std::vector<Block> ready_;  // encoded: the first ready_count_ ones
   std::size_t ready_count_ = 0;
   std::size_t waiting_bytes_ = 0;
-  TextPosition position_;  // of the next block to deliver, in its document
+  TextPosition position_;  // position in its document of the next block to deliver
 };
 
 }  // namespace heddle::text

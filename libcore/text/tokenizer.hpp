@@ -21,9 +21,9 @@
 
 namespace heddle::text {
 
-// How to treat text that looks like a special token.
+// Treatment of text that looks like a special token.
 enum class SpecialText {
-  token,  // that token
+  token,  // the special token
   plain   // text like any other
 };
 

@@ -12,9 +12,9 @@ namespace heddle::text {
 
 enum class TokenizerKind {
   bpe,        // pre-tokens of bytes, merged pair by pair
-  byte,       // one byte per token
-  character,  // one character per token
-  word,       // one pre-token per token
+  byte,       // a byte per token
+  character,  // a character per token
+  word,       // a pre-token per token
   wordpiece,  // words of BERT's basic tokenisation, the longest pieces first
   unigram,    // pieces with probabilities, the most probable ones together
   char_bpe    // characters merged pair by pair, as SentencePiece does; read from other programs' files, not trained
@@ -40,7 +40,7 @@ struct TokenizerModel {
   TokenizerKind kind = TokenizerKind::byte;
   std::vector<std::string> pieces;  // spelled as spelling.hpp says; special and added tokens as they are
   std::vector<Index> merges;
-  std::vector<double> scores;         // of segments if there are any, else of pieces
+  std::vector<double> scores;         // scores of segments if there are any, else of pieces
   std::vector<std::string> segments;  // spelled like pieces
   std::vector<Index> special_tokens;
   std::vector<Index> added_tokens;

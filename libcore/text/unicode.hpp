@@ -17,7 +17,7 @@ enum class CharacterClass : std::uint8_t {
   space    // property White_Space, the \s of Unicode regular expressions
 };
 
-// What decode() gives for a byte outside any well-formed sequence.
+// Result of decode() for a byte outside any well-formed sequence.
 inline constexpr char32_t invalid_character = 0xFFFFFFFF;
 
 struct Character {

@@ -15,7 +15,7 @@
 
 namespace heddle::text {
 
-// Where the best way to write a word up to some byte has its last piece.
+// Last piece of the best segmentation of a word up to some byte.
 struct LastPiece {
   std::uint32_t begin;
   TokenId piece;  // or no_token for an unknown character

@@ -58,7 +58,7 @@ class Vocabulary {
   std::vector<Role> roles_;
   std::vector<std::string> bytes_;
   StringTable pieces_;
-  std::vector<TokenId> piece_ids_;                    // of the strings in pieces_
+  std::vector<TokenId> piece_ids_;                    // ids of the strings in pieces_
   std::unordered_map<std::string, TokenId> by_name_;  // special, added and byte tokens
   std::array<TokenId, 256> byte_tokens_{};
 };

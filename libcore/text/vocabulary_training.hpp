@@ -17,11 +17,11 @@
 
 namespace heddle::text {
 
-// What becomes of the nonspacing combining marks of letters.
+// Treatment of the nonspacing combining marks of letters.
 enum class Marks {
   automatic,  // keep where capital letters are kept, else european
   keep,
-  european,  // those of Latin, Greek and Cyrillic letters are removed
+  european,  // removed from Latin, Greek and Cyrillic letters
   remove
 };
 
@@ -44,7 +44,7 @@ struct TrainerOptions {
   bool byte_fallback = true;
   bool cased = false;
   Marks marks = Marks::automatic;
-  bool whole_words = false;  // of wordpiece: no parts of words, so that words without a piece are unknown
+  bool whole_words = false;  // wordpiece: no parts of words, so that words without a piece are unknown
   std::string end_of_text = "auto";
   std::string unknown = "none";
   std::vector<std::string> special_tokens = {};
@@ -137,7 +137,7 @@ class Trainer {
   TrainerOptions options_;
   std::vector<std::string> special_texts_;
   SpecialTokens special_tokens_;
-  BasicWords words_;  // of wordpiece
+  BasicWords words_;  // wordpiece
   BlockCutter cutter_;
   TextPosition position_;
   StringTable items_;  // the different words or characters

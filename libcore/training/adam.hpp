@@ -1,4 +1,4 @@
-// What Adam and the rules that are made of it have in common.
+// Common parts of Adam and the rules derived from it.
 #pragma once
 
 #include <memory>

@@ -20,7 +20,7 @@ Variable causal_loss(const models::TokenLoss& model, const data::TokenBatch& bat
 
 struct Evaluation {
   Index tokens = 0;  // predicted
-  double nats = 0;   // in all
+  double nats = 0;   // total
   double nats_per_token() const { return tokens > 0 ? nats / static_cast<double>(tokens) : 0; }
   Evaluation& operator+=(const Evaluation& other) {
     tokens += other.tokens;
@@ -72,7 +72,7 @@ class Causal : public WindowObjective<models::TokenLoss, data::TrainingWindows> 
   void remember(Index first, const models::EarlierStates& states) const;
 
   Index streams_;                      // samples of a step, with a memory; else 0
-  std::vector<Tensor> memory_, next_;  // of each layer; that of the step being computed
+  std::vector<Tensor> memory_, next_;  // cached states of each layer; those of the current step
   const data::TokenSource* valid_;
 };
 

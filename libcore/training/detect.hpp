@@ -10,8 +10,8 @@ namespace heddle::training {
 // A text in which tokens may be replaced.
 struct ReplacedTokens {
   models::Sequences sequences;
-  std::vector<Index> rows;     // of all tokens without padding: batch * time + position
-  std::vector<char> replaced;  // of each: 1 where the token is not the original one
+  std::vector<Index> rows;     // all tokens without padding: batch * time + position
+  std::vector<char> replaced;  // for each: 1 if the token is not the original one
 };
 
 // Puts in place of each masked token one drawn from softmax(logits), [masked tokens, vocab]. The random number of a
@@ -24,9 +24,9 @@ Variable detection_loss(const models::ReplacementDetector& model, const data::Ma
                         const Counts& step, double detection_weight, double label_smoothing);
 
 struct DetectionEvaluation {
-  MaskedEvaluation masked;                    // of the generator
+  MaskedEvaluation masked;                    // evaluation of the generator
   Index tokens = 0, right = 0, replaced = 0;  // all tokens, those rightly judged, and those that are not the original
-  double nats = 0;                            // of judging, in all
+  double nats = 0;                            // total loss of the discriminator
   DetectionEvaluation& operator+=(const DetectionEvaluation& other);
 };
 

@@ -52,7 +52,7 @@ class GradientExchange {
     Index count = 0;
   };
   using Round = std::vector<Chunk>;  // for each rank what it adds up, perhaps nothing
-  // What a sum reads and writes until it is finished. T: Real or BFloat16.
+  // Operands of a sum until it is finished. T: Real or BFloat16.
   template <class T>
   struct Numbers {
     std::vector<std::vector<Tensor>> nodes;
@@ -86,12 +86,12 @@ class GradientExchange {
   const Owners& owners_;
   GradientTree& tree_;
   const parallel::Group& group_;
-  std::map<const Gradient*, std::size_t> numbers_;  // in owners_.trained()
+  std::map<const Gradient*, std::size_t> numbers_;  // index in owners_.trained()
   std::vector<std::size_t> late_;                   // gradients that follow the backward pass
-  std::vector<Round> rounds_;                       // of the others
+  std::vector<Round> rounds_;                       // rounds of the other ranks
   // In a step:
   std::vector<char> is_complete_;  // gradients
-  std::size_t begun_ = 0;          // of rounds_
+  std::size_t begun_ = 0;          // number of rounds_ begun
   std::deque<UnderWay> under_way_;
 };
 

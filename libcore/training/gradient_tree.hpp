@@ -18,7 +18,7 @@
 
 namespace heddle::training {
 
-// Where the sum of a gradient may not be zero.
+// Extent in which the sum of a gradient may be nonzero.
 struct Extent {
   enum Kind : char { nothing, rows, all } kind = nothing;
   std::vector<Index> which = {};  // rows, ascending
@@ -52,7 +52,7 @@ class GradientTree {
   // The numbers of a gradient in each of the rank's nodes, in order and as the extent, of all ranks, has them: of its
   // shape, or [rows, width]. The last ones are those of the gradient itself, of which rows are copies.
   std::vector<Tensor> nodes(std::size_t gradient, const Extent& extent) const;
-  // Where this rank's nodes may not be zero.
+  // Extent in which this rank's nodes may be nonzero.
   Extent extent(std::size_t gradient) const;
 
  private:
@@ -63,7 +63,7 @@ class GradientTree {
   };
   struct Sum {
     parallel::Range node;
-    std::vector<Waiting> parts;  // of trained_
+    std::vector<Waiting> parts;  // parts of trained_
   };
   Gradient& gradient(std::size_t i) const { return *trained_[i].gradient; }
   // How many of waiting_, from the last on, are halves of nodes whose other halves the leaf completes.

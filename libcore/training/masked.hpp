@@ -30,7 +30,7 @@ data::MaskedWindows training_windows(const ObjectiveInputs& inputs, const data::
 
 struct MaskedEvaluation {
   Index tokens = 0, right = 0;  // masked tokens, and correctly predicted ones
-  double nats = 0;              // in all
+  double nats = 0;              // total
   Index pairs = 0, pairs_right = 0;
   double nats_per_token() const { return nats / static_cast<double>(tokens); }
   double accuracy() const { return static_cast<double>(right) / static_cast<double>(tokens); }
@@ -84,7 +84,7 @@ class Masked : public WindowObjective<models::MaskedPredictor, data::MaskedWindo
 
   MicroBatch batch(Index first, Index count) const override;
   std::optional<double> frequency_loss() const override;
-  // Where training masks more than validation, whose loss is then lower.
+  // Set if training masks more than validation, whose loss is then lower.
   std::string note() const override;
   bool can_evaluate() const override { return valid_.has_value(); }
   // The loss and the accuracy of masked tokens, and that of pairs.

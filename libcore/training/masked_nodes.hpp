@@ -18,7 +18,7 @@ Variable masked_nodes_loss(const models::MaskedNodePredictor& model, const data:
 
 struct MaskedNodesEvaluation {
   Index nodes = 0, right = 0;  // masked ones, and those of which every kind was predicted right
-  double nats = 0;             // in all
+  double nats = 0;             // total
   MaskedNodesEvaluation& operator+=(const MaskedNodesEvaluation& other);
   double nats_per_node() const { return nats / static_cast<double>(nodes); }
   double accuracy() const { return static_cast<double>(right) / static_cast<double>(nodes); }

@@ -17,7 +17,7 @@ Variable mixed_loss(const models::MixedPredictor& model, const data::MixedWindow
 
 struct MixedEvaluation {
   Index tokens = 0;  // predicted as next ones
-  double nats = 0;   // of these, in all
+  double nats = 0;   // their total
   MaskedEvaluation masked;
   double next_loss() const { return nats / static_cast<double>(tokens); }
 };

@@ -33,7 +33,7 @@ class MovingAverage {
    private:
     const MovingAverage& average_;
   };
-  // What is not in the model; for saving and restoring.
+  // State that is not in the model; for saving and restoring.
   const std::vector<StateTensor>& kept() const { return kept_; }
 
  private:

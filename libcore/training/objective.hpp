@@ -54,7 +54,7 @@ class Objective {
  public:
   virtual ~Objective() = default;
 
-  // What is trained.
+  // The trained parameters.
   virtual Parameters& parameters() const = 0;
   // The settings of a training pass: dropout and the maximum number of positions in a sample. Seed, step and samples
   // are set by the loop.
@@ -67,11 +67,11 @@ class Objective {
   virtual MicroBatch batch(Index first, Index count) const = 0;
   // A document for each of these samples, or an example.
   virtual std::vector<Origin> origins(Index first, Index count) const = 0;
-  // What people should know before training starts, such as data that is not used; empty for nothing.
+  // Note for users before training starts, such as data that is not used; empty for nothing.
   virtual std::string note() const { return ""; }
   // Memory of the problems of a step or of an evaluation, which tensors do not hold; 0 for other samples.
   virtual double bytes_of_problems() const { return 0; }
-  // What it is trained on, which says in what units are counted.
+  // Kind of its data, which determines the units of counts.
   virtual DataKind data_kind() const { return DataKind::text; }
   // Floating-point operations to train on one unit, on average.
   virtual double flops_per_unit() const = 0;
@@ -97,7 +97,7 @@ class Objective {
 
 // Counted in the first million tokens of each part.
 struct TokenFrequencies {
-  double entropy = 0;    // of the frequencies p of tokens, in nats
+  double entropy = 0;    // entropy of the token frequencies p, nats
   double agreement = 0;  // the sum of p^2: how often two tokens are the same
 };
 TokenFrequencies token_frequencies(const data::TokenSource& tokens);

@@ -22,12 +22,12 @@ struct ObjectiveInputs {
   models::Model& model;
   TrainingData train;
   TrainingData valid{};                               // none: nothing to evaluate on
-  const text::Tokenizer* tokenizer = nullptr;         // that made the tokens; null: random tokens, for measurements
-  const text::Tokenizer* source_tokenizer = nullptr;  // of the sources of pairs; null: the same
+  const text::Tokenizer* tokenizer = nullptr;         // tokenizer of the tokens; null: random tokens, for measurements
+  const text::Tokenizer* source_tokenizer = nullptr;  // tokenizer of the sources of pairs; null: the same
   const TrainingConfig& config;
 };
 
-// What a trained model is evaluated on, and how.
+// Data and settings of an evaluation.
 struct EvaluationInputs {
   const models::Model& model;
   std::string model_name;  // for messages
@@ -39,12 +39,12 @@ struct EvaluationInputs {
   Index stride = 0;               // tokens from one window to the next; 0: windows without overlap
   Index batch_size = 8;
   std::function<void(Index done, Index all)> progress = [](Index, Index) {};  // batches, before each
-  const parallel::Group& group = parallel::alone();  // that divides the batches among its ranks
+  const parallel::Group& group = parallel::alone();                           // its ranks divide the batches
 };
 
 struct ObjectiveEvaluation {
   Index targets = 0;  // tokens, or nodes, that are predicted
-  double nats = 0;    // in all
+  double nats = 0;    // total
   // Whether these tokens are all of the text, or of the targets of pairs; of a text but for its first token.
   bool covers_text = false;
   Index left_out = 0;             // pairs that the model cannot read
@@ -53,7 +53,7 @@ struct ObjectiveEvaluation {
   double nats_per_target() const { return nats / static_cast<double>(targets); }
 };
 
-// What the settings of every objective have. An objective's own derive from it and have a visit().
+// Base of the settings of every objective. An objective's own derive from it and have a visit().
 struct ObjectiveSettings {
   virtual ~ObjectiveSettings() = default;
   virtual void validate() const {}
@@ -65,7 +65,7 @@ struct ObjectiveSettings {
   virtual void fit(models::ModelConfig&) const {}
   // The most tokens in a micro-batch, where they and not the number of samples limit it; 0 where samples do.
   virtual Index batch_tokens() const { return 0; }
-  // What stands between the steps to an answer and the answer, where the objective reads both as one text.
+  // Separator between the steps to an answer and the answer, if the objective reads both as one text.
   virtual std::string answer_mark() const { return ""; }
 
   template <class Self, class Visitor>
@@ -91,7 +91,7 @@ ObjectiveChoice objective_for(const models::Model& model, std::optional<DataKind
 // Throws UsageError for a model that the objective is not for, with those that it is for.
 void check_suits(const ObjectiveChoice& objective, const models::Model& model);
 
-// What the objective trains such a model on.
+// Kind of data on which the objective trains such a model.
 DataKind data_of(const ObjectiveChoice& objective, const models::Model& model);
 // Throws UsageError where there is nothing of that kind.
 void check_has_data(const ObjectiveChoice& objective, const models::Model& model, const TrainingData& data);

@@ -34,13 +34,13 @@ class Optimizer {
   virtual void update(const UpdateStep& step) = 0;
   // The state of the rule from step to step, or its initial state before the first update; for saving and restoring.
   virtual std::vector<StateTensor> state() const = 0;
-  // What a user who chose the rule for these parameters should know, in a line; usually nothing. A warning says that it
-  // is not the rule that takes the steps.
+  // One-line note for a user who chose the rule for these parameters; usually empty. A warning says that it is not the
+  // rule that takes the steps.
   virtual std::string note() const { return ""; }
   virtual std::string warning() const { return ""; }
 };
 
-// How a rule treats each parameter: a factor of the learning rate, and whether weight decay applies.
+// Per-parameter treatment: a factor of the learning rate, and whether weight decay applies.
 class Treatment {
  public:
   Treatment(double embedding_rate, bool embedding_decay)
@@ -60,7 +60,7 @@ class Treatment {
 // output's, too.
 bool is_embedding(const Parameter& parameter);
 
-// What the settings of every rule have. A rule's own derive from it and have a visit().
+// Base of the settings of every rule. A rule's own derive from it and have a visit().
 struct OptimizerSettings {
   double weight_decay = 0, embedding_rate = 1;
   bool embedding_decay = true;

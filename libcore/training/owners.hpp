@@ -1,7 +1,7 @@
-// Which rank updates which parameter: each keeps the memory of the update rule for its own alone, and sends their
-// weights to the others after an update (WeightExchange). A parameter has one owner, since rules use whole matrices;
-// the sizes are balanced as far as that goes. Tables that models look rows up in are updated by all, whose gradients
-// have few rows.
+// Assignment of parameters to the ranks that update them: each keeps the memory of the update rule for its own alone,
+// and sends their weights to the others after an update (WeightExchange). A parameter has one owner, since rules use
+// whole matrices; the sizes are balanced as far as that goes. Tables that models look rows up in are updated by all,
+// whose gradients have few rows.
 //
 // Source: Rajbhandari et al. 2020, "ZeRO: memory optimizations toward training trillion parameter models", section 5.1
 // (stage 1).
@@ -35,7 +35,7 @@ class Owners {
 
   const std::vector<Trained>& trained() const { return trained_; }
   bool updates(const Trained& of) const { return of.owner == everyone || of.owner == group_.rank(); }
-  // What this rank updates.
+  // Parameters that this rank updates.
   Parameters& own() { return own_; }
   const Parameters& own() const { return own_; }
 

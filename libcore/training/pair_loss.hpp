@@ -14,7 +14,7 @@
 
 namespace heddle::training {
 
-// What reads pairs: a model that reads sources apart from targets, or one that reads them as one text.
+// A model of pairs: one that reads sources apart from targets, or one that reads them as one text.
 struct PairModel {
   PairModel(const models::SequenceToSequence& model);
   PairModel(const models::TokenLoss& model);
@@ -36,7 +36,7 @@ models::Sequences sequences_of(std::span<const data::FramedPair> pairs, bool rea
 Variable pair_loss(const PairModel& model, std::span<const data::FramedPair> pairs, const Pass& pass, double divisor,
                    double label_smoothing);
 
-// What stands around the texts of the model's pairs. source_tokenizer: null where both sides have one.
+// Special tokens around the texts of the model's pairs. source_tokenizer: null where both sides have one.
 data::PairFrames pair_frames(const models::SequenceToSequence& model, const text::Tokenizer& tokenizer,
                              const text::Tokenizer* source_tokenizer);
 

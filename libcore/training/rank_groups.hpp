@@ -16,7 +16,7 @@ class RankGroups {
   explicit RankGroups(const parallel::Group& all, Index sharing = 1);
 
   const parallel::Group& all() const { return all_; }
-  // Those that have the same part of a model.
+  // Ranks that hold the same part of a model.
   const parallel::Group& copies() const { return copies_ ? *copies_ : all_; }
   const nn::ModelRanks& model() const { return model_; }
 

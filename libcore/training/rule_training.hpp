@@ -30,14 +30,14 @@ class RuleRun {
   // Takes a step of all.
   void step();
 
-  // Where each coordinate is, [count * size], then the rule's state.
+  // The coordinates, [count * size], then the rule's state.
   std::vector<Tensor> tensors() const;
   void restore(const std::vector<Tensor>& tensors, Index step);
 
  private:
   const models::UpdateRule& rule_;
   Index size_, step_ = 0;
-  std::vector<Index> parts_;  // of all problems
+  std::vector<Index> parts_;  // sizes over all problems
   std::vector<std::unique_ptr<data::Problem>> problems_;
   Variable place_, losses_;  // losses_: empty until they are asked for here
   Tensor gradients_;         // there
@@ -67,7 +67,7 @@ class RuleTraining : public Objective {
   std::vector<Metric> evaluate(const Evaluators& by) const override;
 
  private:
-  // Which problem, and which part of its steps, the windows of a training step have.
+  // Problem, and part of its steps, of the windows of a training step.
   std::uint64_t first_problem(Index step) const;
   Index window_of(Index step) const { return step % (options_.horizon / options_.unroll); }
   RuleRun run_of(Index step, Index slot, Index count) const;
@@ -78,7 +78,7 @@ class RuleTraining : public Objective {
   RuleTrainingOptions options_;
   Index slots_;  // problems of a training step
   std::vector<StateTensor> state_;
-  mutable std::vector<Tensor> next_;  // what state_ becomes when the step is finished
+  mutable std::vector<Tensor> next_;  // becomes state_ when the step is finished
 };
 
 // The same metrics of other problems, for trained rules.

@@ -13,7 +13,7 @@ struct SchedulePlace {
   double progress;  // 0 at the peak, 1 at the last step
 };
 
-// What the settings of every schedule have. A schedule's own derive from it and have a visit().
+// Base of the settings of every schedule. A schedule's own derive from it and have a visit().
 struct ScheduleSettings {
   Warmup warmup{.percent = 4};
 

@@ -10,15 +10,15 @@
 
 namespace heddle::training {
 
-// Who evaluates: all ranks call the same evaluation, with equal models and data, and all get its result.
+// The evaluating ranks: all call the same evaluation, with equal models and data, and all get its result.
 struct Evaluators {
   const parallel::Group& group = parallel::alone();
   // Asked before each batch; if it returns true on one rank, the evaluation ends and its result is undefined.
   std::function<bool()> stop = [] { return false; };
 };
 
-// What the batches of an evaluation add up to. Rank r of n computes the batches r, r + n, …; their parts are added in
-// the order of the batches on every rank, so that the bits are those of one rank. Part: trivially copyable, with +=.
+// Sum over the batches of an evaluation. Rank r of n computes the batches r, r + n, …; their parts are added in the
+// order of the batches on every rank, so that the bits are those of one rank. Part: trivially copyable, with +=.
 //
 //   BatchSum<Evaluation> sum(by);
 //   while (… && sum.add([&] { return part_of_this_batch(); })) …

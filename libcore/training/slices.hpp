@@ -28,13 +28,13 @@ double fraction_of_rows(const std::vector<Index>& rows, const Tensor& table);
 struct Slice {
   Real* weights;
   const Real* gradient;
-  const std::vector<Real*>& state;  // of the slice, one for each of the rule's names
+  const std::vector<Real*>& state;  // state of the slice, one entry per name of the rule
   Index count;
-  Real rate;  // what the parameter's learning rate is multiplied with
+  Real rate;  // factor of the parameter's learning rate
   bool decays;
 };
 
-// What a rule does to an element whose gradient is zero.
+// Effect of a rule on an element whose gradient is zero.
 enum class Idle { moves, decays, stays };
 
 // Whether a rule updates the parameter.

@@ -17,7 +17,7 @@ namespace heddle::training {
 struct StateTensor {
   std::string name;
   Tensor value;
-  std::optional<nn::PartOfWhole> part{};  // where the file has a larger tensor, of which this rank has a part
+  std::optional<nn::PartOfWhole> part{};  // set if the file has a larger tensor, of which this rank has a part
 };
 
 // A tensor of which other ranks may have parts, or all; they send these when the first one calls get().

@@ -48,7 +48,7 @@ struct PieceDropout {
 // Radford et al. 2018, "Improving language understanding by generative pre-training", 3.2 (weight 0.5).
 struct AuxiliaryText {
   double weight;
-  std::optional<data::MaskVocabulary> vocabulary;  // where tokens are masked
+  std::optional<data::MaskVocabulary> vocabulary;  // set if tokens are masked
 };
 
 class TaskObjective : public Objective {
@@ -78,7 +78,7 @@ class TaskObjective : public Objective {
  private:
   // The prediction targets of a text.
   struct TextExample {
-    data::TaskExample example;  // with masks
+    data::TaskExample example;  // with masks applied
     data::Masked predicted;
   };
   const std::vector<Index>& order_of(Index epoch) const;
@@ -98,7 +98,7 @@ class TaskObjective : public Objective {
   Better better_;
   Index longest_ = 0;  // tokens of an example
   mutable Index epoch_ = -1;
-  mutable std::vector<Index> order_;  // of the epoch
+  mutable std::vector<Index> order_;  // order of the epoch
 };
 
 }  // namespace heddle::training

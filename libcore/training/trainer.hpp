@@ -23,7 +23,7 @@ namespace heddle::training {
 struct TrainingState {
   Index step = 0;   // steps done
   Index units = 0;  // tokens, nodes, seen in training
-  double loss = 0;  // of the last step, nats per target
+  double loss = 0;  // loss of the last step, nats per target
   double gradient_norm = 0;
   Index reported_step = 0;  // the last step that Hooks::on_step was called with
   std::string metric;       // that decides which evaluation is best; "" before the first one
@@ -100,7 +100,7 @@ class Trainer {
   // For restoring, before run().
   TrainingState& state() { return state_; }
   const TrainingState& state() const { return state_; }
-  // What the optimizer notes, for all ranks: Optimizer::note(), warning().
+  // Notes of the optimizer, for all ranks: Optimizer::note(), warning().
   std::string note() const { return optimizer_->note(); }
   std::string warning() const;
   // The state of the optimizer, for what this rank updates, and that of the average and the objective, between runs.
@@ -132,7 +132,7 @@ class Trainer {
     Index units = 0;
   };
   struct Step {
-    std::vector<MicroBatch> batches;  // of this rank
+    std::vector<MicroBatch> batches;  // batches of this rank
     Counts counts;
     double loss = 0;
   };
@@ -169,11 +169,11 @@ class Trainer {
   Parameters& parameters_;
   TrainingConfig config_;
   std::shared_ptr<const RankGroups> ranks_;
-  const parallel::Group& group_;  // that divides the micro-batches
+  const parallel::Group& group_;  // its ranks divide the micro-batches
   Precision precision_;
   Index total_steps_, eval_every_;
   Schedule schedule_;
-  std::optional<double> rate_;  // of the last step, where this trainer made it
+  std::optional<double> rate_;  // rate of the last step, if this trainer made it
   Owners owners_;
   std::unique_ptr<Optimizer> optimizer_;
   MovingAverage average_;
@@ -183,7 +183,7 @@ class Trainer {
   TrainingState state_;
   Index evaluated_step_ = -1;
   bool stopped_ = false;
-  std::exception_ptr failure_;  // of a report, until the step is saved
+  std::exception_ptr failure_;  // failure of a report, until the step is saved
 };
 
 }  // namespace heddle::training

@@ -1,4 +1,4 @@
-// How a model is trained, whatever it is trained for.
+// Training config, for every objective.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What models are trained on.
+// Training data.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ enum class DataKind {
 struct DataDescription {
   std::string unit;     // "token": what steps and speed are counted in
   std::string content;  // "pairs of texts"
-  std::string origin;   // how to give such data, for errors about other data
+  std::string origin;   // options that give such data, for errors about other data
 };
 const DataDescription& description_of(DataKind kind);
 // "tokens"

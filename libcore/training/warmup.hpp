@@ -1,4 +1,4 @@
-// How long the learning rate rises at the start of training: a number of steps, or a fraction of all of them.
+// Warmup of the learning rate: a number of steps, or a fraction of all of them.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace heddle::training {
 
 struct Warmup {
-  Index steps = 0;     // where percent is 0
+  Index steps = 0;     // used if percent is 0
   double percent = 0;  // of all steps
 
   // Whole steps of `total`. A fraction such as 1 % is slightly less or more in binary; that must not cost a step.

@@ -46,7 +46,7 @@ class WeightExchange {
   };
 
  private:
-  // How a pass used the gradient's weights first.
+  // First use of the gradient's weights in a pass.
   enum class Use : char { unknown, announced, unannounced };
   void start();
   std::span<std::byte> bytes_of(std::size_t i);
@@ -60,19 +60,19 @@ class WeightExchange {
 
   const Owners& owners_;
   const parallel::Group& group_;
-  std::optional<RoundedUpdates> rounded_;           // where those are exchanged
-  std::map<const Gradient*, std::size_t> numbers_;  // in owners_.trained()
-  std::vector<Use> uses_;                           // by gradient
+  std::optional<RoundedUpdates> rounded_;           // set if updates are exchanged as bfloat16
+  std::map<const Gradient*, std::size_t> numbers_;  // index in owners_.trained()
+  std::vector<Use> uses_;                           // per gradient
   struct Sending {
     std::unique_ptr<parallel::Pending> messages;
     Transit transit{"weights"};
   };
-  std::vector<char> is_there_;                     // by gradient: the weights of its owner
-  std::vector<std::optional<Sending>> under_way_;  // by gradient
+  std::vector<char> is_there_;                     // per gradient: its owner's weights have arrived
+  std::vector<std::optional<Sending>> under_way_;  // per gradient
   bool is_due_ = false;
   // In an exchange:
-  std::vector<std::size_t> order_;      // in which they are sent
-  std::size_t begun_ = 0, oldest_ = 0;  // in order_; before the oldest none is under way
+  std::vector<std::size_t> order_;      // order in which they are sent
+  std::size_t begun_ = 0, oldest_ = 0;  // index in order_; all before the oldest have arrived
   Index numbers_under_way_ = 0;
 };
 

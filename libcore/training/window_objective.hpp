@@ -1,4 +1,4 @@
-// What objectives on windows of a text have in common: a sample is one window of the model's training length.
+// Base of objectives on windows of a text: a sample is one window of the model's training length.
 #pragma once
 
 #include <vector>
