@@ -8,7 +8,7 @@
 
 namespace heddle::formats {
 
-// Without commit() (after an exception, for example) nothing appears. A process killed by SIGKILL leaves
+// If commit() is not called (after an exception, for example), nothing appears. A process killed by SIGKILL leaves
 // ".NAME.tmp.PID", which the next AtomicDirectory of that name removes, except on NFS, where directories cannot be
 // locked. Throws DataError if the directory cannot be made, and if the target exists and is not an empty directory,
 // whose files may be needed.

@@ -39,7 +39,7 @@ class AtomicFile {
  private:
   void create();
 
-  std::string path_;    // as the caller named it
+  std::string path_;    // path as given by the caller
   std::string target_;  // the same with symbolic links followed
   Temporary temporary_;
   Descriptor file_;

@@ -31,7 +31,7 @@ class TextDecoder {
 
   std::string file_, encoding_;
   iconv_t converter_{};
-  bool has_order_ = false;  // of UTF-16, its bytes
+  bool has_order_ = false;  // byte order of UTF-16 is known
   std::string rest_;        // bytes not converted yet
   Index line_ = 1;
 };

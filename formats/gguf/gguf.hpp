@@ -23,7 +23,7 @@
 
 namespace heddle::formats {
 
-// Those that heddle reads and writes, with their numbers in files.
+// Types that heddle reads and writes, by their numbers in files.
 enum class GgufType : std::uint32_t { f32 = 0, f16 = 1, q4_0 = 2, q8_0 = 8, bf16 = 30 };
 
 // Whole numbers of any size, floating-point numbers, flags, and texts; and lists of these.

@@ -13,8 +13,8 @@ namespace heddle::formats {
 // Whether the path is a file that begins as GGUF does.
 bool is_gguf(const std::string& path);
 
-// What it holds. Weights that need no change stay in the mapped file and must not be written to. Throws DataError that
-// names the value or the tensor for anything that is not as heddle can have it.
+// Reads the model in the file. Weights that need no change stay in the mapped file and must not be written to. Throws
+// DataError that names the value or the tensor for anything that is not as heddle can have it.
 ModelParts read_gguf_model(const std::string& path);
 
 // Writes the file. Matrices are F16 where `type` says so, else as they are (bf16 as BF16, q8 and q4 as Q8_0 and Q4_0,

@@ -1,4 +1,4 @@
-// What lists of edges say of a graph's directions.
+// Directions of a graph, as given by lists of edges.
 #pragma once
 
 #include <span>

@@ -13,7 +13,7 @@ namespace heddle::formats::hdf5 {
 struct Chunk {
   Address address = undefined_address;
   std::uint64_t size = 0;              // bytes as stored; 0 if the index has no sizes because no filter is used
-  std::uint32_t filters_left_out = 0;  // one bit per filter
+  std::uint32_t filters_left_out = 0;  // bit mask, one bit per filter
 };
 
 // The places of the first `count` chunks, `count` being no more than the file could have. Throws DataError.

@@ -1,6 +1,6 @@
-// How HDF5 reaches its files: through descriptors that heddle opened. This takes no locks (which fail on some network
-// file systems), lets weights be mapped from the very file that HDF5 reads, and survives full disks: HDF5 1.10 cannot
-// close a file that it failed to write, so the driver reports success and keeps the first error.
+// HDF5's access to files: through descriptors that heddle opened. This takes no locks (which fail on some network file
+// systems), lets weights be mapped from the very file that HDF5 reads, and survives full disks: HDF5 1.10 cannot close
+// a file that it failed to write, so the driver reports success and keeps the first error.
 #pragma once
 
 #include <cstdint>

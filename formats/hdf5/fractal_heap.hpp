@@ -21,7 +21,7 @@ class FractalHeap {
 
  private:
   struct Block {
-    std::uint64_t offset;  // of its first byte in the heap
+    std::uint64_t offset;  // offset of its first byte in the heap
     std::vector<std::byte> bytes;
   };
   struct HugeObject {
@@ -52,10 +52,10 @@ class FractalHeap {
   bool has_block_checksums_ = false;
   Address root_ = undefined_address, huge_index_ = undefined_address;
   std::map<std::uint64_t, Block> blocks_;               // direct ones, by the offset
-  std::map<Address, std::vector<std::byte>> indirect_;  // by their addresses
+  std::map<Address, std::vector<std::byte>> indirect_;  // keyed by address
   bool has_huge_objects_ = false;
-  std::map<std::uint64_t, HugeObject> huge_objects_;        // by their numbers
-  std::map<std::uint64_t, std::vector<std::byte>> loaded_;  // of them
+  std::map<std::uint64_t, HugeObject> huge_objects_;        // keyed by number
+  std::map<std::uint64_t, std::vector<std::byte>> loaded_;  // cached huge objects, by number
 };
 
 }  // namespace heddle::formats::hdf5

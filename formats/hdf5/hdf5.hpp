@@ -29,7 +29,7 @@ class Object {
   const FileName& file() const { return source_->file(); }
 
   std::vector<std::string> attribute_names() const;                                   // in alphabetical order
-  const std::vector<Attribute>& attributes() const { return source_->attributes(); }  // by name
+  const std::vector<Attribute>& attributes() const { return source_->attributes(); }  // sorted by name
   bool has_attribute(const std::string& name) const { return source_->find_attribute(name) != nullptr; }
   // T is bool, Index, double or std::string (UTF-8 without NUL). Throws DataError when absent or of another type.
   template <class T>
@@ -52,7 +52,9 @@ class Dataset : public Object {
   bool is_trusted() const { return source().is_trusted(); }
   // Whether the elements take as many bytes of the file, or the user vouches for them.
   bool is_plain() const { return layout().chunk == 0 || is_trusted(); }
-  std::optional<Index> offset() const { return source().offset(); }  // of the first byte in the file, where contiguous
+  std::optional<Index> offset() const {
+    return source().offset();
+  }  // offset of the first byte in the file, if contiguous
 
   // All elements, in row-major order. T is the element's own type, char for text.
   template <class T>

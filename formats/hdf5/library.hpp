@@ -16,7 +16,7 @@ namespace heddle::formats::hdf5 {
 
 static_assert(sizeof(hid_t) == sizeof(std::int64_t), "heddle needs HDF5 1.10 or newer");
 
-inline constexpr double chunk_preemption = 0.75;  // of a cache of chunks: HDF5's own default
+inline constexpr double chunk_preemption = 0.75;  // preemption policy of the chunk cache: HDF5's own default
 
 // Locks HDF5 for this thread, and keeps it from printing its errors and from loading filters as plugins.
 class Lock {

@@ -42,7 +42,7 @@ class Lists {
   Lists(const hdf5::Group& parent, const std::string& name, Index lists);
 
   std::vector<T> list(Index number) const;
-  // Where it begins and ends among the values.
+  // Its begin and end among the values.
   std::pair<Index, Index> bounds(Index number) const;
 
   const hdf5::Dataset& values() const { return values_; }
@@ -56,7 +56,7 @@ void append_text(ListsWriter<std::int8_t>& lists, std::string_view text);
 // Throws DataError for what is not UTF-8 without NUL.
 std::string text_at(const Lists<std::int8_t>& lists, Index number);
 
-// Where list `number` begins and ends. Throws DataError unless that lies within `most` values.
+// Begin and end of list `number`. Throws DataError unless that lies within `most` values.
 std::pair<Index, Index> bounds_of(const hdf5::Dataset& offsets, Index number, Index most);
 
 // The data set of that dtype and shape; a width of 0 stands for one dimension. Throws DataError for another one.

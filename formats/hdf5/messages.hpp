@@ -16,7 +16,7 @@ using Bytes = std::span<const std::byte>;
 struct Datatype {
   enum class Kind { number, text, boolean, other };
   Kind kind = Kind::other;
-  DType dtype = DType::text;  // of numbers and text
+  DType dtype = DType::text;  // type of numbers and text
   Index width = 0;            // bytes
 };
 
@@ -27,16 +27,16 @@ struct Filters {
 
 // The place of the elements of a data set.
 struct StoragePlace {
-  Address address = undefined_address;  // of the elements, or of the index of the chunks
+  Address address = undefined_address;  // address of the elements, or of the chunk index
   Index size = 0;                       // bytes, where contiguous
   Index chunk = 0;                      // rows per chunk; 0 where contiguous
-  Index chunk_columns = 0;              // of chunks of rows of several elements; else 0
+  Index chunk_columns = 0;              // columns of a chunk, if rows have several elements; else 0
 };
 
 // A link to a part of a group.
 struct Link {
   std::string name;
-  std::uint64_t order = 0;  // of creation
+  std::uint64_t order = 0;  // creation order
   Address address = undefined_address;
   bool is_hard = true;
 };

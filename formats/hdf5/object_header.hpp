@@ -37,7 +37,7 @@ struct Message {
 };
 
 struct ObjectHeader {
-  std::vector<std::vector<std::byte>> blocks;  // which contain the messages
+  std::vector<std::vector<std::byte>> blocks;  // blocks that contain the messages
   std::vector<Message> messages;
 
   // The content of the only message of that type; null data if there is none. Throws DataError if there are two.

@@ -45,7 +45,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   StructureReader file_;
   std::shared_ptr<const FileName> name_;
-  std::mutex mutex_;  // of file_ and nodes_
+  std::mutex mutex_;  // guards file_ and nodes_
   std::unordered_map<Address, Node> nodes_;
 };
 

@@ -1,4 +1,4 @@
-// Where groups and data sets come from: heddle's own reader (reader.hpp) or, for files that the user trusts, the HDF5
+// Sources of groups and data sets: heddle's own reader (reader.hpp) or, for files that the user trusts, the HDF5
 // library (library_source.hpp). hdf5.hpp is what the rest of heddle sees of them.
 #pragma once
 
@@ -42,7 +42,7 @@ class ObjectSource {
   const std::shared_ptr<const FileName>& shared_file() const { return file_; }
   const std::string& path() const { return path_; }
   std::string where() const { return file_->path + ": " + path_; }
-  const std::vector<Attribute>& attributes() const { return attributes_; }  // by name
+  const std::vector<Attribute>& attributes() const { return attributes_; }  // sorted by name
   const Attribute* find_attribute(std::string_view name) const;             // null where there is none
 
  private:
@@ -58,7 +58,7 @@ class DatasetSource : public ObjectSource {
       : ObjectSource(std::forward<Rest>(rest)...), layout_(std::move(layout)) {}
 
   const DatasetLayout& layout() const { return layout_; }
-  virtual std::optional<Index> offset() const = 0;  // of the first byte in the file, where contiguous
+  virtual std::optional<Index> offset() const = 0;  // offset of the first byte in the file, if contiguous
   // Whether the user vouches for the file: its elements may be stored in ways that heddle does not write.
   virtual bool is_trusted() const { return false; }
   // Sets `data` to the rows [first, first + count), which check_rows() has found to exist. Throws DataError.

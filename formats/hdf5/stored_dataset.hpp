@@ -66,7 +66,7 @@ class ChunkedDataset : public DatasetSource {
   Reader& reader_;
   Address index_;
   Filters filters_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members below
   mutable std::optional<std::vector<Chunk>> chunks_;
   mutable std::vector<Decompressed> cache_;  // the one used last comes last
 };

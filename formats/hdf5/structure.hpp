@@ -41,7 +41,7 @@ class Cursor {
   Cursor(std::span<const std::byte> bytes, const std::string& where) : bytes_(bytes), where_(&where) {}
 
   std::span<const std::byte> take(std::uint64_t size);
-  std::uint64_t number(std::uint64_t width);  // of 1 to 8 bytes
+  std::uint64_t number(std::uint64_t width);  // width: 1 to 8 bytes
   unsigned byte() { return static_cast<unsigned>(number(1)); }
   Address address() { return number(8); }
   std::string_view text(std::uint64_t size);
@@ -55,7 +55,7 @@ class Cursor {
 
  private:
   std::span<const std::byte> bytes_;
-  const std::string* where_;  // of who reads
+  const std::string* where_;  // the reader's name, for errors
 };
 
 class StructureReader {

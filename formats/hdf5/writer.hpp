@@ -61,7 +61,7 @@ class OutputDataset : public OutputObject {
   void write(Index first, Index count, std::span<const T> elements) {
     write_rows(dtype_of<T>(), first, count, elements.data(), elements.size_bytes());
   }
-  void resize(Index rows);  // of a chunked data set
+  void resize(Index rows);  // chunked data sets only
 
  private:
   friend class OutputGroup;

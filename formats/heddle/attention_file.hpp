@@ -10,7 +10,7 @@
 
 namespace heddle::formats {
 
-// What attends to what: "self", "encoder" or "source". The pieces are those that queries and keys stand for.
+// Kind of attention ("self", "encoder" or "source"), and the pieces of its queries and keys.
 struct AttentionGroup {
   std::string name;
   std::vector<std::string> query_pieces, key_pieces;

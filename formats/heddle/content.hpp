@@ -1,5 +1,5 @@
-// What makes two heddle files the same to those who read them: all that they hold but how and when they were made, and
-// how their elements are stored.
+// Equality of two heddle files for readers: all contents except how and when they were made and how elements are
+// stored.
 #pragma once
 
 #include <string>

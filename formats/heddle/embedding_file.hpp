@@ -13,9 +13,9 @@ namespace heddle::formats {
 struct Embeddings {
   Tensor hidden;  // [rows, width]: one row per token, text after text, or one row per text
 
-  // Where rows are tokens; else empty.
-  std::vector<Index> ids;           // of each row
-  std::vector<std::string> pieces;  // of each row, as the tokenizer spells them
+  // Set if rows are tokens; else empty.
+  std::vector<Index> ids;           // id of each row
+  std::vector<std::string> pieces;  // piece of each row, as the tokenizer spells it
   std::vector<Index> texts;         // the first row of each text, then the number of rows
 };
 

@@ -10,7 +10,7 @@
 namespace heddle::formats {
 
 struct EnsembleMembers {
-  std::vector<std::string> names;    // of the files of models and adapters, without directories
+  std::vector<std::string> names;    // file names of models and adapters, without directories
   std::vector<std::string> weights;  // TensorGroup::fingerprint() of each
   std::vector<double> shares;        // the weight of each in the pool (decoding::pooled), 0 or more
 
@@ -24,7 +24,7 @@ struct EnsembleMembers {
 
 struct EnsembleFile {
   EnsembleMembers members;
-  std::vector<std::string> paths;  // of the models, in the directory of the ensemble
+  std::vector<std::string> paths;  // paths of the models, in the directory of the ensemble
 };
 
 // Writes the members, whose models are at these paths. Throws DataError where they are not in the directory of `path`,

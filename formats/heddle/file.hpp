@@ -1,5 +1,5 @@
-// What all of heddle's HDF5 files share: the attributes of the root group, the provenance, how they are opened, and how
-// they are written whole or not at all.
+// Common parts of all of heddle's HDF5 files: the attributes of the root group, the provenance, how they are opened,
+// and how they are written whole or not at all.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ class InputFile {
   FileHeader header_;
 };
 
-// What kind of heddle file this is; reads its first few kilobytes only.
+// Kind of a heddle file; reads only its first few kilobytes.
 FileKind kind_of(const std::string& path);
 // Whether the name is of a regular file of this kind; no pipe is read to find out. Throws DataError for HDF5 files that
 // are not heddle's.

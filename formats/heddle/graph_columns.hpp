@@ -1,5 +1,5 @@
-// What graphs have in common as groups of a file: their columns of features in /schema, and what is known of them in
-// /targets, but for the values.
+// Groups of a file that all graphs share: their feature columns in /schema, and the columns of their targets in
+// /targets, without the values.
 #pragma once
 
 #include "formats/hdf5/hdf5.hpp"

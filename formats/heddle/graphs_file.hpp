@@ -55,7 +55,7 @@ class GraphsFile : public data::GraphSource {
   Index nodes(Index number) const override;
   // The graph without features.
   data::Graph structure(Index number) const;
-  // What is known of it: [items, columns].
+  // Its targets: [items, columns].
   std::vector<double> values(Index number) const;
   std::vector<data::SplitSide> sides(Index number) const;
   std::string group(Index number) const;
@@ -85,7 +85,7 @@ class GraphsFile : public data::GraphSource {
   data::Graph graph(Range nodes, Range edges, Index number) const;
   Range pairs_of(Index number) const;
   std::vector<data::NodePair> pairs(Index number) const;
-  // What has labels, counted through the file.
+  // Labelled items of a graph, numbered through the file.
   Range items_of(Index number) const;
   std::string place(Index number) const;
 

@@ -16,9 +16,9 @@ namespace heddle::formats {
 std::vector<NamedTensor> named_tensors(const Parameters& parameters);
 
 struct LoadedModel {
-  std::unique_ptr<models::Model> model;  // of the architecture that the configuration names
+  std::unique_ptr<models::Model> model;  // its architecture is that of the configuration
   text::Tokenizer tokenizer;
-  std::optional<text::Tokenizer> source_tokenizer{};  // of the sources, where it is another one
+  std::optional<text::Tokenizer> source_tokenizer{};  // tokenizer of the sources, if it differs
 
   const text::Tokenizer& of_sources() const { return source_tokenizer ? *source_tokenizer : tokenizer; }
 };

@@ -39,7 +39,7 @@ class ModelWriter {
   void weights(std::span<const NamedTensor> weights) { this->weights(sources_of(weights)); }
   void weights(std::span<const TensorSource> weights);
   void history(const History& history);
-  // What resuming needs beyond the weights: numbers and texts, and tensors such as the optimizer's moments.
+  // State for resuming, beyond the weights: numbers and texts, and tensors such as the optimizer's moments.
   template <Visitable State>
   void training(const State& state, std::span<const TensorSource> tensors) {
     save_fields(file_.root().create_group("training").create_group("state"), state);

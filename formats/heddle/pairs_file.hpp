@@ -23,7 +23,7 @@ class PairsFileWriter {
   // Ids that were made from so many bytes of text. Throws DataError for ids outside the vocabulary, and when the disk
   // is full.
   void append(Side side, std::span<const TokenId> ids, Index text_bytes = 0);
-  // What was appended to the side since the last call is a text; it may be empty.
+  // Ends a text: all that was appended to the side since the last call; it may be empty.
   void end_text(Side side) { of(side).end_document(); }
   // Throws DataError where one side has more texts than the other.
   void commit(const Provenance& provenance);
@@ -70,7 +70,7 @@ class PairsFile : public data::PairSource {
  private:
   struct Texts {
     TokenColumns tokens;
-    std::vector<std::uint64_t> bounds;  // where each text begins, then the number of tokens
+    std::vector<std::uint64_t> bounds;  // start of each text, then the number of tokens
   };
   void read_bounds(Texts& texts) const;
   void check_number(Index pair) const;

@@ -16,7 +16,7 @@ struct ProvenanceInput {
   std::string role;       // "text", "tokenizer", "train", "valid", …
   std::string name;       // as the command had it; "-" for standard input
   Index size = 0;         // bytes
-  std::string xxh128;     // of the whole file
+  std::string xxh128;     // hash of the whole file
   Index made_by = -1;     // the step that made it, an index into Provenance::earlier; -1 where heddle did not
   std::string content{};  // content_checksum() of a heddle file; "" for others
   bool operator==(const ProvenanceInput&) const = default;
@@ -32,8 +32,8 @@ struct ProvenanceStep {
 
 struct Provenance {
   std::vector<ProvenanceStep> earlier;  // each after the steps that made its inputs, none twice
-  ProvenanceStep own;                   // what made the file itself
-  // Where earlier steps are, by their hash; add_input() keeps it, so that many inputs take linear time.
+  ProvenanceStep own;                   // the step that made the file itself
+  // Places of earlier steps, by their hash; add_input() keeps it, so that many inputs take linear time.
   std::unordered_map<std::string, Index> places{};
   bool operator==(const Provenance& other) const { return earlier == other.earlier && own == other.own; }
 };

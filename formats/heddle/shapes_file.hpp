@@ -10,7 +10,7 @@
 
 namespace heddle::formats {
 
-// What the rows, or the columns, of a table are: numbers or names.
+// Labels of the rows, or the columns, of a table: numbers or names.
 struct ShapeLabels {
   std::vector<Real> numbers{};
   std::vector<std::string> names{};  // empty where there are numbers

@@ -16,7 +16,7 @@ namespace heddle::formats {
 
 // The model that an adapter was trained on.
 struct BaseModel {
-  std::string name;     // of its file, as the command had it
+  std::string name;     // name of its file, as the command gave it
   std::string weights;  // TensorGroup::fingerprint()
 
   template <class Self, class Visitor>
@@ -33,7 +33,7 @@ std::vector<std::string> possible_bases(const std::string& adapter);
 struct LoadedTask {
   std::unique_ptr<models::TaskModel> model;
   std::optional<text::Tokenizer> tokenizer{};         // none where the model reads graphs
-  std::optional<text::Tokenizer> source_tokenizer{};  // of the sources, where it is another one
+  std::optional<text::Tokenizer> source_tokenizer{};  // tokenizer of the sources, if it differs
 
   // The tokenizer of the texts whose vectors the task's head reads. Precondition: the model reads tokens.
   const text::Tokenizer& of_sources() const { return source_tokenizer ? *source_tokenizer : tokenizer.value(); }
@@ -56,7 +56,7 @@ LoadedModel load_language_model(const std::string& path, const std::string& base
 // Throws DataError as load_model() and load_task().
 LoadedModel load_body(const std::string& path, const std::string& base = "");
 
-// What a model was fine-tuned for. Throws DataError for labels that no task has.
+// Task that a model was fine-tuned for. Throws DataError for labels that no task has.
 models::TaskConfig task_of(const ModelFile& file);
 
 // The adapters of an adapter file.
@@ -68,8 +68,8 @@ struct NewTask {
   ParameterSource::Rate rate = [](std::string_view) { return 1.0; };
   std::uint64_t seed = 0;
   double dropout = -1;                    // instead of the base's, unless negative
-  const ModelFile* resumed = nullptr;     // whose weights come before the base's and the seed's
-  const nn::ModelRanks* ranks = nullptr;  // that share the model; null: none do
+  const ModelFile* resumed = nullptr;     // its weights take precedence over the base's and the seed's
+  const nn::ModelRanks* ranks = nullptr;  // ranks that share the model; null: none do
 };
 
 // A model to train: the base's weights, with the head and the adapters drawn from the seed. What is not trained stays
@@ -86,9 +86,9 @@ struct SavedTask {
   const text::TokenizerModel* tokenizer;  // null where the model reads graphs
   const History& history;
   const Provenance& provenance;
-  const text::TokenizerModel* source_tokenizer = nullptr;            // of the sources, where it is another one
+  const text::TokenizerModel* source_tokenizer = nullptr;            // tokenizer of the sources, if it differs
   std::function<void(ModelWriter&)> training = [](ModelWriter&) {};  // writes what resuming needs
-  std::span<const TensorSource> weights = {};  // of the model as a whole, where it has parts; empty: its own
+  std::span<const TensorSource> weights = {};  // weights of the whole model, if it is divided; empty: the model's own
 };
 // Writes the whole model; only what was trained; or the whole model, as a model file has it, with every matrix and its
 // adapter made one: W + alpha / rank B A.

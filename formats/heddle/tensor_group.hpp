@@ -28,7 +28,7 @@ struct TensorInfo {
   std::string name;
   Shape shape;
   DType dtype;
-  Index offset;  // of the first byte in the file
+  Index offset;  // offset of the first byte in the file
 };
 
 // A tensor that is fetched when it is written: twice, for its checksum and for its elements, and not kept meanwhile.
@@ -94,7 +94,7 @@ class TensorGroup {
 
   std::string where_;
   std::vector<TensorInfo> tensors_;
-  std::map<std::string, std::size_t> numbers_;  // of the names
+  std::map<std::string, std::size_t> numbers_;  // index by name
   std::vector<hdf5::Dataset> datasets_;         // beside tensors_
   std::vector<std::optional<hdf5::Dataset>> scales_;
 };

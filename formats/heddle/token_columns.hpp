@@ -28,7 +28,7 @@ class TokenColumnsWriter {
 
   // Ids that were made from so many bytes of text. Throws DataError for ids outside the vocabulary.
   void append(std::span<const TokenId> ids, Index text_bytes);
-  // What was appended since the last call is a document; it may be empty.
+  // Ends a document: all that was appended since the last call; it may be empty.
   void end_document();
   // Ends a document that has tokens, writes what is left, and closes the datasets.
   void finish();
@@ -64,7 +64,7 @@ class TokenColumns {
   void read(Index offset, std::span<TokenId> out) const;
   // The tokens [first, second) of a document.
   std::pair<Index, Index> document(Index number) const;
-  // Where each document begins, then the number of tokens. All read at once. Throws DataError unless they rise from 0.
+  // Start of each document, then the number of tokens. Reads all of them. Throws DataError unless they rise from 0.
   std::vector<std::uint64_t> document_bounds() const;
   std::vector<Index> document_lengths() const;
 
@@ -81,7 +81,7 @@ class TokenColumns {
   std::string where_;
   hdf5::Dataset ids_, documents_;
   Index vocab_size_, text_bytes_;
-  mutable std::mutex mutex_;  // of the buffers
+  mutable std::mutex mutex_;  // guards the buffers
   mutable std::vector<std::uint16_t> narrow_;
   mutable std::vector<std::uint32_t> wide_;
 };

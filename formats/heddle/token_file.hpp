@@ -21,7 +21,7 @@ class TokenFileWriter {
   // Ids that were made from so many bytes of text: none for those that end documents. Throws DataError for ids outside
   // the vocabulary, and when the disk is full.
   void append(std::span<const TokenId> ids, Index text_bytes = 0);
-  // What was appended since the last call is a document; it may be empty.
+  // Ends a document: all that was appended since the last call; it may be empty.
   void end_document() { tokens_.end_document(); }
   void commit(const Provenance& provenance);
 

@@ -11,9 +11,9 @@ namespace heddle::formats {
 enum class WeightType {
   keep,
   f32,
-  f16,  // in Hugging Face's directories only
+  f16,  // only in Hugging Face's directories
   bf16,
-  int8,  // in heddle's files only, as what follows
+  int8,  // only in heddle's files, like the following ones
   q8,
   q4
 };

@@ -18,14 +18,14 @@
 namespace heddle::formats {
 
 struct ForeignArchitecture {
-  std::string model_type;  // as config.json has it
-  std::string arch;        // as heddle has it
+  std::string model_type;  // name in config.json
+  std::string arch;        // name in heddle
   TensorNames tensors;
-  std::vector<std::string_view> fields;  // of config.json, that read_config reads
+  std::vector<std::string_view> fields;  // fields of config.json that read_config reads
   // The configuration that config.json and the presence of tensors describe. Throws DataError that names what heddle
   // cannot express.
   models::ModelConfig (*read_config)(const JsonNode& config, const TensorSet& tensors);
-  // What the model was tuned for, where it has a head for that; its parameters are those of models::TaskModel.
+  // Task of the model's head, if it has one for a task; its parameters are those of models::TaskModel.
   std::optional<models::TaskConfig> (*read_task)(const JsonNode& config, const TensorSet& tensors) = nullptr;
   // The same as read_config the other way round; fields that it cannot express are left out. Ids of special tokens come
   // from the tokenizer. Precondition: the configuration is of `arch`.

@@ -18,8 +18,8 @@ struct ModelParts {
   models::ModelConfig config;
   text::TokenizerModel tokenizer;
   std::vector<NamedTensor> weights;                        // all parameters, in the model's order
-  std::optional<text::TokenizerModel> source_tokenizer{};  // of the sources, where it is another one
-  std::optional<models::TaskConfig> task{};                // that it was tuned for, whose head is among the weights
+  std::optional<text::TokenizerModel> source_tokenizer{};  // tokenizer of the sources, if it differs
+  std::optional<models::TaskConfig> task{};                // task it was tuned for; the head is among the weights
 };
 
 // Whether the path is a directory with a config.json.
@@ -32,9 +32,9 @@ std::vector<std::string> companion_files(const std::string& path);
 // Whether the path is a directory with the tensors of a model.
 bool has_tensors(const std::string& path);
 
-// What it holds; the files that were read, but for the tokenizer's, are appended to `files`. Weights that need no
-// change stay in the mapped files and must not be written to. Throws DataError that names the file, and the field or
-// the tensors, for anything that is not as heddle can have it.
+// Reads the model; appends the files that were read, except the tokenizer's, to `files`. Weights that need no change
+// stay in the mapped files and must not be written to. Throws DataError that names the file, and the field or the
+// tensors, for anything that is not as heddle can have it.
 ModelParts read_model_directory(const std::string& path, std::vector<std::string>& files);
 
 // Writes the files into an existing directory. Matrices are F16 where `type` says so, else as they are (int8 as F32);

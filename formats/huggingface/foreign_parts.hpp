@@ -1,5 +1,4 @@
-// What models of other programs, whatever their files are, have in common: parameters and settings that both sides
-// have.
+// Common parts of models of other programs, in any file format: parameters and settings that both sides have.
 #pragma once
 
 #include <optional>

@@ -10,7 +10,7 @@ namespace heddle::formats {
 
 struct DirectoryTokenizers {
   text::TokenizerModel target;                 // or the only one
-  std::optional<text::TokenizerModel> source;  // where it is another one
+  std::optional<text::TokenizerModel> source;  // tokenizer of the sources, if it differs
 };
 
 // From the first of foreign_vocabulary.cpp whose files are there. Throws DataError.

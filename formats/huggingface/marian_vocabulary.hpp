@@ -16,7 +16,7 @@ std::vector<std::string> marian_vocabulary_files(const std::string& directory);
 
 // </s> ends texts, <pad> pads, and >>LANGUAGE<< before a source chooses the target's language: special tokens. Throw
 // DataError with the file's name.
-text::TokenizerModel read_marian_vocabulary(const std::string& directory);  // of targets
+text::TokenizerModel read_marian_vocabulary(const std::string& directory);  // the targets' vocabulary
 text::TokenizerModel read_marian_source(const std::string& directory);
 
 }  // namespace heddle::formats

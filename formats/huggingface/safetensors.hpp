@@ -40,7 +40,7 @@ struct Safetensor {
   Safetype type = Safetype::f32;
   std::vector<Index> shape;
   std::span<const std::byte> elements;
-  std::shared_ptr<const MappedFile> file;  // which holds the elements
+  std::shared_ptr<const MappedFile> file;  // holds the elements
 
   std::shared_ptr<const std::string> path;
 

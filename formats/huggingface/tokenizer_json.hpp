@@ -34,7 +34,7 @@ void write_tokenizer_json(const std::string& path, const text::TokenizerModel& m
 
 namespace tokenizer_json {
 
-// What the normaliser and the pre-tokeniser do, step by step. Names of steps:
+// Steps of the normaliser and the pre-tokeniser. Names of steps:
 //   normalisers: bert, charsmap, european-accents, final-sigma, and Normaliser's names
 //   pre-tokenisers: bert, metaspace, byte-level, and Cuts' names
 struct TextSteps {
@@ -72,7 +72,7 @@ inline constexpr const char* digit_triples_pattern = "[0-9][0-9][0-9]";
 inline constexpr const char* prepend_mark = "prepend\t\u2581";
 inline constexpr const char* mark_spaces = "replace\t \t\u2581";
 
-// What text::Matches are called in the file.
+// Names of text::Matches in the file.
 struct SplitBehaviour {
   const char* name;
   const char* word;
@@ -96,7 +96,7 @@ inline constexpr PlainStep plain_normalisers[] = {{"NFC", "nfc"},
 inline constexpr PlainStep plain_pretokenisers[] = {
     {"BertPreTokenizer", "bert"}, {"WhitespaceSplit", "white-space"}, {"Whitespace", "words"}};
 
-// What text::EuropeanAccents removes between NFD and NFC, and the sigma that text::LowerCase calls final.
+// Pattern that text::EuropeanAccents removes between NFD and NFC, and the sigma that text::LowerCase calls final.
 inline constexpr const char* european_accents_pattern = R"((?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+)";
 inline constexpr const char* final_sigma_pattern =
     R"((?<=[\p{Lu}\p{Ll}\p{Lt}\p{M}])\x{3A3}(?!\p{M}*[\p{Lu}\p{Ll}\p{Lt}]))";

@@ -20,8 +20,8 @@ class JsonDocument {
   // Values are in the order of the text, each before the values that it contains, and a key before its value.
   struct Value {
     Kind kind;
-    std::uint32_t size;  // of text and numbers: bytes; of lists and objects: the place after their last part
-    std::uint64_t at;    // of text and numbers: where in the text; of lists and objects: how many members
+    std::uint32_t size;  // text and numbers: bytes; lists and objects: the place after their last part
+    std::uint64_t at;    // text and numbers: offset in the text; lists and objects: number of members
   };
 
   // The text begins at this byte, from 1, of this line. Throws DataError, "FILE:LINE: not valid JSON, at byte N of the

@@ -8,7 +8,7 @@
 namespace heddle::formats {
 
 struct SpelledMember {
-  std::string key;         // without escapes
+  std::string key;         // escapes are decoded
   std::string_view whole;  // "key": value, without blanks around it
 };
 

@@ -74,7 +74,7 @@ class JsonNode {
   std::string place() const;
 
   const JsonDocument* document_;
-  std::size_t index_ = 0;  // of the object that lacks the member, where it is absent
+  std::size_t index_ = 0;  // index of the object that lacks the member, if it is absent
   std::string missing_;    // the absent member's part of the place
 };
 

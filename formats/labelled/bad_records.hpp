@@ -32,7 +32,7 @@ struct BadRecord {
 
 class BadRecords {
  public:
-  // Where records may be left out, `option` is the option that does so, for the error that lists them.
+  // `option`: the option that leaves bad records out, if there is one, for the error that lists them.
   explicit BadRecords(std::string_view file, BadRecordRule rule = BadRecordRule::error, std::string option = "")
       : file_(file), rule_(rule), option_(std::move(option)) {}
 
@@ -73,7 +73,7 @@ class BadRecords {
  private:
   // Records with one problem.
   struct Problem {
-    std::string reason;               // with its place where that is not in this file
+    std::string reason;               // includes the place if that is not in this file
     std::vector<std::string> places;  // "5", or "5:12"; none where the reason names the record
   };
   std::string listed(std::size_t most) const;
@@ -83,7 +83,7 @@ class BadRecords {
   std::string option_;
   Index good_ = 0;
   std::vector<BadRecord> bad_;
-  std::vector<Problem> problems_;  // of the first bad records
+  std::vector<Problem> problems_;  // the first bad records
 };
 
 }  // namespace heddle::formats

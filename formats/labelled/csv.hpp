@@ -15,7 +15,7 @@ namespace heddle::formats {
 // The format of a table whose first row names the columns.
 TableFormat csv_format(std::string_view content);
 
-// What separates the fields: a semicolon if the header has one and no comma.
+// Separator of the fields: a semicolon if the header has one and no comma.
 char csv_separator(std::string_view content);
 
 // The fields of the first row. Throws DataError as the readers do.

@@ -85,7 +85,7 @@ class LabelledTextReader {
 // DataError for content in another format and, if gold answers are required, for content without any record.
 std::vector<data::TaggedSentence> read_tagged_sentences(std::string_view content, const Place& begin,
                                                         const LabelledInput& input, Gold gold, BadRecords& bad);
-// How a file's sentences are stored: in lines of words, or as a table or objects. Throws UsageError.
+// Storage of a file's sentences: in lines of words, or as a table or objects. Throws UsageError.
 LabelledFormat sentence_format(std::string_view file, const LabelledInput& input);
 // squad, which is one document, or jsonl, one question per line. Throws UsageError.
 LabelledFormat span_format(std::string_view file, const LabelledInput& input);

@@ -74,7 +74,7 @@ class SentenceList {
   std::vector<data::TaggedSentence> list_;
   data::TaggedSentence sentence_;
   Index begin_ = 0;      // its first line
-  std::string problem_;  // with its first bad line
+  std::string problem_;  // names its first bad line
 };
 
 }  // namespace heddle::formats

@@ -26,7 +26,7 @@ class SpanContext {
 
  private:
   std::shared_ptr<const std::string> text_;
-  std::vector<std::size_t> begins_;  // of every 256th character
+  std::vector<std::size_t> begins_;  // offset of every 256th character
 };
 
 // The question of {"question": …, "answers": …}. `where` names it in messages. Throws DataError for missing members,

@@ -38,7 +38,7 @@ struct TextColumns {
   std::string text, text_b, label;
   std::optional<std::string> separator{};
 
-  // Those that hold 0 or 1; none where there is a column of all labels.
+  // Columns that hold 0 or 1; none if one column has all labels.
   std::vector<std::string> flags() const;
   const char* usual_label() const { return separator ? "labels" : "label"; }
 
@@ -71,9 +71,9 @@ class TableColumns {
   Index count_ = 0;                          // fields of each row
   std::vector<std::optional<Index>> texts_;  // from 0, as those below: several are joined
   std::optional<Index> text_b_, label_, steps_;
-  std::vector<std::optional<Index>> flags_;  // of TextColumns::flags()
+  std::vector<std::optional<Index>> flags_;  // columns of TextColumns::flags()
   std::vector<std::string> flag_names_;
-  std::vector<std::size_t> flag_at_;  // of each column, the number of its flag, from 1; 0: none
+  std::vector<std::size_t> flag_at_;  // for each column, the number of its flag, from 1; 0: none
 };
 
 // One example per row, for whole rows, the first of which is at `begin`, which determines the format of all. A header

@@ -1,4 +1,4 @@
-// How rows of tables are split into fields.
+// Splitting rows of tables into fields.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace heddle::formats {
 
-// What a user says of a table, in place of what its format has by default; a quote of 0 is none.
+// Syntax of a table set by the user, instead of its format's defaults; quote 0: none.
 struct TableSyntax {
   std::optional<char> separator, quote;
 
@@ -22,7 +22,7 @@ struct TableSyntax {
 struct TableFormat {
   std::optional<char> separator;
   char quote = 0;           // 0: none
-  bool has_header = false;  // by default
+  bool has_header = false;  // the default
 
   // Removes the first row from `rest`, calls take(column, field) for each field, in order, with a view that is valid
   // during the call, advances `place` past the row, and returns the number of fields. Throws DataError, "FILE:LINE: …",

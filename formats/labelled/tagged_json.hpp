@@ -21,7 +21,7 @@ namespace heddle::formats {
 // of a text.
 struct TaggedKeys {
   std::string words, tags;
-  std::vector<std::string> names{};  // of tags that are numbers, from 0
+  std::vector<std::string> names{};  // names of numeric tags, from 0
 };
 
 // Throws DataError for missing members, other numbers of tags than words, numbers of tags that have no name, spans that

@@ -33,9 +33,9 @@ class Message {
     const Message* in_;
     std::uint32_t number_;
     Wire wire_;
-    std::uint64_t value_;     // of numbers
-    std::string_view bytes_;  // of others
-    std::size_t at_;          // in the message
+    std::uint64_t value_;     // set for numbers
+    std::string_view bytes_;  // set for other types
+    std::size_t at_;          // offset in the message
   };
 
   // `file` is for messages of errors; `at` is where in the file the bytes begin.

@@ -1,5 +1,5 @@
-// What a SentencePiece model file holds: a ModelProto of protocol buffers, of which only these fields are looked at.
-// Source: SentencePiece's sentencepiece_model.proto, whose numbers of fields these are.
+// A SentencePiece model file: a ModelProto of protocol buffers; only these fields are read. Source: SentencePiece's
+// sentencepiece_model.proto, for the field numbers.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class ModelProto {
 
   Algorithm algorithm;
   Index end_of_text, padding;  // ids, or -1
-  bool spaces_at_ends;         // of words, not at their beginnings
+  bool spaces_at_ends;         // spaces at ends of words, not at their beginnings
   std::string_view normalisation, charsmap;
   bool add_first_space, remove_spaces, mark_spaces, denormalises;
   Index pieces = 0;

@@ -21,7 +21,7 @@ std::vector<std::string> sentencepiece_files(const std::string& path);
 // extra_ids, as T5's have. Throws DataError with the file's name.
 text::TokenizerModel read_sentencepiece(const std::string& path);
 
-// How the model in a file cuts text, for a vocabulary that is elsewhere: a tokenizer with segments and scores, without
+// Segmentation by the model in a file, for a vocabulary stored elsewhere: a tokenizer with segments and scores, without
 // pieces. Control pieces are no segments. Throws DataError with the file's name.
 text::TokenizerModel read_segmentation(const std::string& file);
 

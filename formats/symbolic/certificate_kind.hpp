@@ -1,4 +1,4 @@
-// What a file with a certificate of a Lyapunov function begins with.
+// First bytes of a file with a certificate of a Lyapunov function.
 #pragma once
 
 namespace heddle::formats {

@@ -8,7 +8,7 @@
 
 namespace heddle::formats {
 
-// Where the program `csdp` is on PATH; "" where it is not.
+// Path of the program `csdp` on PATH; "" if not found.
 std::string find_csdp();
 
 // A solver that starts the program at this path for each semidefinite program, and stops it after `seconds`. It works

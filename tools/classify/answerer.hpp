@@ -1,4 +1,4 @@
-// Who answers: fine-tuned models, or a language model that is asked which label follows a prompt with the text.
+// Sources of answers: fine-tuned models, or a language model that predicts which label follows a prompt with the text.
 #pragma once
 
 #include <memory>
@@ -36,9 +36,9 @@ class Answerer {
 std::unique_ptr<Answerer> fine_tuned_answerer(const ClassifyOptions& options, const cli::Arguments& arguments);
 std::unique_ptr<Answerer> zero_shot_answerer(const ClassifyOptions& options, const cli::Arguments& arguments);
 
-// What a run does with the answers: answers the texts, sentences or questions of the input in order, those that have
-// been read before more would have to be waited for, and warns of an input that looks as if it was not what the model
-// reads; or, --evaluate, prints metrics and writes the predictions to the output if that is a file.
+// One run: answers the texts, sentences or questions of the input in order, those that have been read before more would
+// have to be waited for, and warns of an input that looks as if it was not what the model reads; or, --evaluate, prints
+// metrics and writes the predictions to the output if that is a file.
 void answer_input(Answerer& answerer, const std::string& path, const ClassifyOptions& options,
                   const cli::Arguments& arguments, cli::Output& output);
 void evaluate_answers(Answerer& answerer, const std::string& path, const ClassifyOptions& options,

@@ -31,7 +31,7 @@ class LabelWatch {
   std::optional<std::string> of_line(const InputText& text) const;
   std::optional<std::string> of_words(const InputText& text) const;
 
-  bool is_tsv_;  // by its name
+  bool is_tsv_;  // according to its name
   const models::TaskConfig& task_;
   const data::LabelSet& labels_;
   const formats::LabelledInput& input_;

@@ -11,7 +11,7 @@
 
 namespace heddle {
 
-// How labels of different lengths are compared.
+// Comparison of labels of different lengths.
 enum class LabelScore { sum, mean };
 template <>
 struct Names<LabelScore> {
@@ -134,7 +134,7 @@ void check_usage(const ClassifyOptions& options, const cli::Arguments& arguments
 // Throws UsageError for an option that models of the task do not use.
 void refuse_unused(const models::TaskConfig& task, const ClassifyOptions& options, const cli::Arguments& arguments);
 
-// How the task's examples are read.
+// Reading of the task's examples.
 TaskInput input_of(const models::TaskConfig& task, const ClassifyOptions& options);
 
 // The threshold of the score of no answer: infinity for a model of questions that all have one, unless it was given.

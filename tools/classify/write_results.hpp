@@ -22,10 +22,10 @@ struct WriteOptions {
   bool jsonl = false;
   double threshold = 0;
   double null_threshold = 0;
-  bool words = false;  // of tags: lines of words, whatever the input's are
+  bool words = false;  // tags: lines of words, whatever the format of the input
 };
 
-// With jsonl, texts and questions keep the members of the input's objects that were not read (object_line.hpp).
+// jsonl: texts and questions keep the members of the input's objects that were not read (object_line.hpp).
 
 // One line per text: LABEL TAB PROBABILITY of the most probable labels, best first, as far as their probabilities reach
 // the threshold; if none does, an empty label and the highest probability. With jsonl one object per text: text, label
@@ -54,9 +54,9 @@ void write_tags(std::ostream& out, const std::vector<ReadText>& texts, const Tas
 void write_parts(std::ostream& out, const TaskData& data, const data::LabelSet& labels, const TaskAnswers& answers,
                  const WriteOptions& options);
 
-// With --raw: a line for each word, WORD TAB BEGIN TAB END TAB TAG, with offsets in characters of the line, and an
-// empty line after each line of the input. With jsonl one object per line: text, words, tags, begins and ends. `texts`
-// and the sentences correspond.
+// --raw: a line for each word, WORD TAB BEGIN TAB END TAB TAG, with offsets in characters of the line, and an empty
+// line after each line of the input. With jsonl one object per line: text, words, tags, begins and ends. `texts` and
+// the sentences correspond.
 void write_raw_tags(std::ostream& out, const std::vector<ReadText>& texts, const TaskData& data,
                     const data::LabelSet& labels, const TaskAnswers& answers, const WriteOptions& options);
 

@@ -149,7 +149,7 @@ class Arguments {
   void use_seed(Index seed) { common_.seed = given("seed") ? common_.seed : seed; }
 
   const CommonOptions& common() const { return common_; }
-  const std::string& tool() const { return about_.name; }  // without its verb
+  const std::string& tool() const { return about_.name; }  // name without its verb
   // The command as a shell would take it, for the provenance of files; without some of its options, as they are
   // called in full, for what a user may run next.
   std::string command_line(const std::set<std::string>& without = {}) const;
@@ -190,7 +190,7 @@ class Arguments {
   Requests requests_;
   std::string config_file_;
   GivenOptions given_;
-  GivenOptions explicit_;  // those of the command line and the file; a variable may have been set for another command
+  GivenOptions explicit_;  // options of the command line and the file; a variable may have been set for another command
   std::string operand_hint_;  // to the message about a word too many
   std::vector<std::vector<std::string>> operands_;
   std::optional<formats::hdf5::TrustScope> trust_;

@@ -13,7 +13,7 @@ namespace heddle::cli {
 
 class EncodingWatch {
  public:
-  // What to do about it ends what is said.
+  // The remedy ends the warning.
   explicit EncodingWatch(std::string remedy = "") : remedy_(std::move(remedy)) {}
 
   // The next bytes of a text, cut anywhere. Returns what is wrong ("LINE: is not UTF-8 ...") the first time that

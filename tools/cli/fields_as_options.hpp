@@ -1,4 +1,4 @@
-// What the library says about fields (libcore/base/fields_in_messages.hpp) as a tool prints it: with the names of its
+// Rewrites the library's messages about fields (libcore/base/fields_in_messages.hpp) with the names of a tool's
 // options.
 #pragma once
 

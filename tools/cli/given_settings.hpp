@@ -1,5 +1,6 @@
-// What the user set, on the command line, in the environment or in a file, as a variables_map of Boost.Program_options:
-// each option's value has the type of its field, which visit() gives, and the source that is stored first wins.
+// Settings that the user gave, on the command line, in the environment or in a file, as a variables_map of
+// Boost.Program_options: each option's value has the type of its field, which visit() gives, and the source that is
+// stored first wins.
 #pragma once
 
 #include <boost/program_options/options_description.hpp>
@@ -13,7 +14,7 @@
 namespace heddle::cli {
 
 struct Setting {
-  std::string name;      // of the option, dashed
+  std::string name;      // name of the option, with dashes
   std::string text;      // flags have "true" or "false"
   std::string where;     // "--layers", "HEDDLE_PRETRAIN_LAYERS", "run.ini:3: layers"
   std::string key = {};  // as it stood after the name of a kind, rnn:layers=2; "" elsewhere
@@ -55,7 +56,7 @@ class Variables {
 // common option, where PREFIX is HEDDLE_ and the tool's name.
 struct EnvironmentSettings {
   std::vector<Setting> settings;
-  std::vector<std::string> unknown;                         // with the prefix, but naming no option
+  std::vector<std::string> unknown;                         // variables with the prefix that name no option
   std::vector<std::pair<std::string, std::string>> former;  // a former name, and the variable's name now
 };
 EnvironmentSettings parse_environment(const std::string& tool, const OptionTable& table);

@@ -9,7 +9,7 @@
 
 namespace heddle::cli {
 
-// What a tool takes besides options. Words fill operands from the left, each as far as its maximum.
+// Arguments of a tool besides options. Words fill operands from the left, each as far as its maximum.
 struct Operand {
   std::string name;  // FILE
   std::string help;
@@ -23,7 +23,7 @@ inline constexpr std::size_t any_number = static_cast<std::size_t>(-1);
 struct VerbEntry {
   std::string name;     // diff
   std::string summary;  // one sentence
-  OptionTable options;  // with those that all tools share
+  OptionTable options;  // including those that all tools share
 };
 
 // A subject that --help=NAME explains.
@@ -32,7 +32,7 @@ struct Topic {
   std::function<std::string()> text;
 };
 
-// What a tool, or a verb of one, is.
+// Description of a tool, or of one of its verbs.
 struct About {
   std::string name = {};                   // tokenize
   std::string summary = {};                // one sentence: what it does
@@ -40,13 +40,13 @@ struct About {
   std::vector<Operand> operands = {};
   int failure_status = 0;             // the exit status of every failure; 0: each has its own
   std::string verb = {};              // diff, of inspect diff
-  std::vector<VerbEntry> verbs = {};  // of the whole tool; the first is the default
+  std::vector<VerbEntry> verbs = {};  // verbs of the whole tool; the first is the default
   std::vector<Topic> topics = {};
-  bool has_ranks = false;  // which divide its work under mpirun or srun
+  bool has_ranks = false;  // divides its work among ranks under mpirun or srun
   // For a verb: whether another verb has an option of this name, so that its environment variable gives no warning.
   std::function<bool(const std::string& option)> is_of_other_verb = {};
 
-  // What a user types: "tokenize", "inspect diff".
+  // Command as typed: "tokenize", "inspect diff".
   std::string command() const { return verb.empty() ? name : name + " " + verb; }
 };
 
@@ -54,7 +54,7 @@ struct About {
 // characters unless a word is.
 std::string render_help(const About& about, const OptionTable& options, bool all);
 
-// What an option chooses from: all names, or the settings of one. Throws UsageError for an unknown name.
+// Choices of an option: all names, or the settings of one. Throws UsageError for an unknown name.
 std::string render_kinds(const About& about, const Option& option, const OptionTable& table, const std::string& name);
 
 // A term and its explanation in two columns.

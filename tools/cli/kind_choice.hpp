@@ -1,5 +1,5 @@
-// What a command line says of something that is chosen by name, with settings: --arch rnn:cell=lstm. Settings of which
-// a tool makes options, such as --layers, are the same fields by a short name.
+// A choice by name with settings, as given on a command line: --arch rnn:cell=lstm. Settings of which a tool makes
+// options, such as --layers, are the same fields by a short name.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ class KindInput {
   // Throws UsageError, without the key, for a text that is its value in no kind.
   virtual void check_text(const std::string& key, const std::string& text) const = 0;
 
-  // What was given: the name, or ""; settings by the names of fields.
+  // As given: the name, or ""; settings by the names of fields.
   std::string name;
   std::map<std::string, std::string> settings;
-  std::map<std::string, std::string> places;  // of those that a file or the environment set
+  std::map<std::string, std::string> places;  // origin of settings from a file or the environment
 
-  // What --print-config prints, once show() was called.
+  // Output of --print-config, after show().
   std::string shown_name;
   std::map<std::string, std::string> shown_settings;
 
@@ -46,7 +46,7 @@ class KindInput {
 template <class Common>
 class KindChoice : public KindInput {
  public:
-  // With `usual`, this is the kind where none is named.
+  // `usual`: the default kind.
   explicit KindChoice(std::vector<std::string> short_names = {}, std::string usual = "")
       : KindInput(std::move(short_names)), usual_(std::move(usual)) {}
   // The same, with other defaults of the usual one.
@@ -113,7 +113,7 @@ class KindChoice : public KindInput {
   }
 
   std::string usual_;
-  std::vector<FieldText> defaults_;  // of the usual one; empty: those of the list
+  std::vector<FieldText> defaults_;  // defaults of the usual kind; empty: those of the list
 };
 
 }  // namespace heddle::cli

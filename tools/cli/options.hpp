@@ -25,7 +25,7 @@ struct Option {
   OptionKind kind;
   std::string group = {};
   std::string placeholder = {};                 // N, FILE, RATE; empty for flags
-  std::vector<std::string> choices = {};        // of an enumeration, or of Field::one_of
+  std::vector<std::string> choices = {};        // choices of an enumeration, or of Field::one_of
   std::string initial = {};                     // the default as text
   std::vector<std::string> section_needs = {};  // Field::needed of the section
 

@@ -9,8 +9,8 @@
 
 namespace heddle::cli {
 
-// How ranks work together: in training, which says itself what each does; or on texts, whose answers they divide among
-// themselves (parallel::Divided).
+// Division of work among ranks: in training, which says itself what each does; or on texts, whose answers they divide
+// among themselves (parallel::Divided).
 enum class RanksShare { training, answers };
 
 // Joins the ranks that a launcher started, to be made first in a tool's main. From here on a rank that fails ends all

@@ -43,9 +43,9 @@ int run(int argc, char** argv, const About& about, const Body& body) {
   });
 }
 
-// What a process that is one of several does where its body ends by an exception: `who` ("rank 1") begins the message
-// of an error, `before` runs before it is printed, and `after` then gets the exit status; `answered` runs where --help
-// or its like was all there was to do. The last hooks that were given count.
+// Hooks of a process that is one of several, for a body that throws: `who` ("rank 1") begins the message of an error,
+// `before` runs before it is printed, and `after` then gets the exit status; `answered` runs where --help or its like
+// was all there was to do. The last hooks that were given count.
 struct ExceptionHooks {
   std::string who{};
   std::function<void()> before = [] {};

@@ -75,10 +75,10 @@ class Input {
   Index position_ = 0;
   Warn warn_;
   EncodingWatch encoding_;
-  bool may_have_mark_ = false;  // of UTF-16
+  bool may_have_mark_ = false;  // UTF-16 only
   std::unique_ptr<formats::TextDecoder> decoder_;
   std::string decoded_;  // and not yet returned
-  bool ended_ = false;   // where it is decoded
+  bool ended_ = false;   // used if the input is decoded
 };
 
 // Everything that is left. Throws DataError beyond `limit` bytes.
@@ -107,7 +107,7 @@ class LineReader {
   // Whether the next line would have to be waited for, longer than that.
   bool is_idle(std::chrono::milliseconds patience = {}) const;
 
-  // Where that line is: its number from 1, and the offset of its first byte in the input.
+  // Place of that line: its number from 1, and the offset of its first byte in the input.
   Index number() const { return number_; }
   Index offset() const { return offset_; }
   // "FILE:LINE", for messages.
@@ -122,7 +122,7 @@ class LineReader {
   char end_of_line_ = '\n';
   std::size_t limit_;
   std::vector<char> buffer_;
-  std::size_t begin_ = 0, end_ = 0;  // of the bytes in the buffer that were not returned yet
+  std::size_t begin_ = 0, end_ = 0;  // range of unread bytes in the buffer
   std::size_t taken_ = 0;            // length of the line returned last
   Index number_ = 0, offset_ = 0;
 };

@@ -15,7 +15,7 @@ namespace heddle::cli {
 struct Verb {
   About about;  // VerbTool::add() fills in the names
   std::function<int(Arguments&)> body;
-  std::function<OptionTable(const About&)> options;  // as Arguments::options_of() returns them
+  std::function<OptionTable(const About&)> options;  // as returned by Arguments::options_of()
 };
 
 // A verb with these options. The body is called with (arguments, options) and may return an exit status.
@@ -42,7 +42,7 @@ class VerbTool {
   // The summary is one sentence, as About has it.
   VerbTool(std::string name, std::string summary) : name_(std::move(name)), summary_(std::move(summary)) {}
 
-  // What to write, "; ...", instead of a word that is neither a verb nor a file; or "".
+  // Suggestion, "; ...", for a word that is neither a verb nor a file; or "".
   void explain_words(std::function<std::string(const std::string& word)> explain) { explain_ = std::move(explain); }
 
   // The first verb that is added is the default.

@@ -1,4 +1,4 @@
-// Which part of a split each graph of a file belongs to, or each labelled node or edge of a single graph.
+// Assigns each graph of a file, or each labelled node or edge of a single graph, to a part of a split.
 #pragma once
 
 #include <string>

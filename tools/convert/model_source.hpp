@@ -13,7 +13,7 @@ namespace heddle {
 
 struct ModelSource {
   formats::ModelParts parts;
-  std::optional<models::TaskConfig> task;  // of a fine-tuned one, whose weights have a head for it
+  std::optional<models::TaskConfig> task;  // task of a fine-tuned model, whose weights include the head
   formats::History history;
   bool has_training = false;
   std::vector<std::string> files;

@@ -1,4 +1,4 @@
-// What rounding costs a model that predicts next tokens, on a text; and what the text says about how to round.
+// Loss of a next-token model on a text due to rounding, and statistics of the text for better rounding.
 #pragma once
 
 #include <map>

@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-// What becomes of classes with fewer texts than there are parts.
+// Treatment of classes with fewer texts than there are parts.
 enum class RareClasses { error, train };
 template <>
 struct Names<RareClasses> {
@@ -20,8 +20,8 @@ struct Names<RareClasses> {
                                                                       {RareClasses::train, "train"}};
 };
 
-// What the parts of a split have in equal proportions, or do not share; automatic: classes, where there are some.
-// `labels`: those of which a text has any number, in one field.
+// Attribute that the parts of a split have in equal proportions, or do not share; automatic: classes, if there are any.
+// `labels`: lists of labels in one field.
 enum class SplitBy { automatic, classes, labels, random, scaffold };
 template <>
 struct Names<SplitBy> {
@@ -38,7 +38,7 @@ inline constexpr std::array<const char*, 3> part_names{"train", "valid", "test"}
 struct Shares {
   SplitBy by = SplitBy::automatic;
   std::vector<Index> sizes{0, 0, 0};
-  std::string separator = ";";  // of labels in a field, one of formats::label_separators
+  std::string separator = ";";  // separator of labels in a field, one of formats::label_separators
 
   // "80,10,10", "scaffold:80,10,10", "labels=comma:80,10,10", of which either half may be left out, or "none".
   // from_text throws UsageError for other texts.

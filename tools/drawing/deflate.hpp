@@ -6,7 +6,7 @@
 
 namespace heddle {
 
-// What repeats is found anywhere before (thorough), or only as runs of a byte (runs). Runs take a fifth of the time,
+// Repeats are found at any earlier place (thorough), or only as runs of a byte (runs). Runs take a fifth of the time,
 // and attention weights about the same space.
 enum class Deflate { thorough, runs };
 

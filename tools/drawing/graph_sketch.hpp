@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-// What a drawing consists of, in points from its upper left corner.
+// Parts of a drawing, in points from its upper left corner.
 struct GraphSketch {
   struct Line {
     Point from, to;
@@ -20,14 +20,14 @@ struct GraphSketch {
     Colour colour;
   };
   struct Sign {
-    Point middle;  // of its capitals
+    Point middle;  // middle of its capitals
     std::string text;
     Colour colour;
     double size;
   };
 
   double width = 0, height = 0;
-  std::vector<Point> nodes;        // where they are
+  std::vector<Point> nodes;        // positions of the nodes
   std::vector<std::string> names;  // printable: the symbol of an element, the name or the kind of a node, or ""
   // In the order in which they are drawn.
   std::vector<Line> lines;

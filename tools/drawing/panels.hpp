@@ -13,14 +13,14 @@
 
 namespace heddle {
 
-// What a panel's axis is, with the numbers of its rows, columns or points, or their names.
+// Title of a panel's axis, with the numbers or names of its rows, columns or points.
 struct PanelAxis {
   std::string name;
   std::vector<double> numbers{};
   std::vector<std::string> names{};
 };
 
-// How a heat map shows numbers.
+// Mapping of numbers to shades in a heat map.
 enum class Shades {
   diverging,  // from -limit, dark blue, by a neutral grey at 0 to limit, light yellow; luminance rises throughout
   positive,   // from 0, black, to limit, white
@@ -42,7 +42,7 @@ Rgb shade_of(double value, double limit, Shades shades);
 class Panel {
  public:
   virtual ~Panel() = default;
-  virtual double width() const = 0;  // in points
+  virtual double width() const = 0;  // width in points
   virtual double height() const = 0;
   virtual void draw(Picture& picture, double top) const = 0;  // from this y on
 };
@@ -59,14 +59,14 @@ std::unique_ptr<const Panel> panel_of(HeatMap map);
 
 struct PanelCurve {
   std::string name;
-  std::vector<double> values;  // one for each number of the axis; not drawn where it is not finite
+  std::vector<double> values;  // one per number of the axis; values that are not finite are not drawn
 };
 struct CurvePlot {
   std::string title;
-  PanelAxis x;  // with names, these are the labels of its numbers
+  PanelAxis x;  // if it has names, these label its numbers
   std::string y;
   std::vector<PanelCurve> curves;
-  std::optional<double> least{}, most{};  // of the plot, where curves go beyond it
+  std::optional<double> least{}, most{};  // range of the plot, if curves exceed it
   bool logarithmic = false;               // on axes of logarithms, x to the base 2, each with a label; all are positive
 };
 std::unique_ptr<const Panel> panel_of(CurvePlot plot);

@@ -30,8 +30,8 @@ struct Point {
   double x = 0, y = 0;
 };
 
-enum class Anchor { start, middle, end };  // which part of a text stands at the point
-enum class Direction { right, up };        // of the baseline of a text
+enum class Anchor { start, middle, end };  // part of a text that is placed at the point
+enum class Direction { right, up };        // direction of a text's baseline
 
 // Cells of one colour each.
 struct Cells {
@@ -42,7 +42,7 @@ struct Cells {
 
 class Picture {
  public:
-  static constexpr double pixels_per_point = 2;  // of a PNG
+  static constexpr double pixels_per_point = 2;  // resolution of a PNG
 
   // Whether a file of this name can be drawn: one that ends in .svg, .png or .pdf.
   static bool is_name(std::string_view path);

@@ -1,4 +1,4 @@
-// Where the grid lines of a plot are.
+// Positions of a plot's grid lines.
 #pragma once
 
 #include <vector>

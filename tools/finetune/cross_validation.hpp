@@ -13,11 +13,11 @@ namespace heddle {
 // The answers to all examples, each from the model that was not trained on it or on a copy of it.
 struct OutOfFold {
   TaskData data;             // all examples, in the order of the files
-  std::vector<Index> folds;  // of each example, from 0
+  std::vector<Index> folds;  // fold of each example, from 0
   TaskAnswers answers;
-  models::TaskConfig task;  // with what is known of all examples
+  models::TaskConfig task;  // its statistics are those of all examples
   data::LabelSet labels;
-  std::vector<std::vector<training::Metric>> metrics;  // of each fold
+  std::vector<std::vector<training::Metric>> metrics;  // metrics of each fold
 };
 
 // Trains and asks the models of all folds. Without --valid, each is trained to its last step and not calibrated; with

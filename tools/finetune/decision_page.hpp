@@ -31,18 +31,18 @@ struct CurvePoint {
 inline constexpr Index most_labels_shown = 30;
 
 struct Decision {
-  std::string output, sentence;    // what was written, and why
+  std::string output, sentence;    // the output, and the reason for the choice
   std::vector<std::string> facts;  // about the data and how they were divided
-  Index examples = 0;              // in the training data
-  std::vector<Index> counts;       // of each label in the training data
+  Index examples = 0;              // examples in the training data
+  std::vector<Index> counts;       // count of each label in the training data
   std::vector<std::string> warnings, comparisons;
   std::string metric;
   std::vector<CandidateRow> candidates;
-  TaskData data;        // that the candidates were compared on
-  TaskGuesses guesses;  // of the chosen one
+  TaskData data;        // data that the candidates were compared on
+  TaskGuesses guesses;  // predictions of the chosen candidate
   data::LabelSet labels;
   std::vector<CurvePoint> curve;                                 // in ascending order; empty: not known
-  std::vector<std::pair<Index, std::vector<WordWeight>>> words;  // of labels that are shown; empty: not known
+  std::vector<std::pair<Index, std::vector<WordWeight>>> words;  // for the labels that are shown; empty: not known
 };
 
 // Labels that the page has tables of, in ascending order.

@@ -10,7 +10,7 @@
 namespace heddle {
 
 struct JudgedAnswers {
-  double metric;  // that decides
+  double metric;  // the metric for selection
   TaskGuesses guesses;
 };
 

@@ -14,20 +14,20 @@ namespace heddle {
 // The examples of a fold, with the answers of a model that was not trained on them.
 struct FoldAnswers {
   TaskData data;
-  std::vector<Index> places;  // of each example in the files
+  std::vector<Index> places;  // place of each example in the files
   TaskAnswers answers;
 };
 
 class LabelledTask : public FinetuningTask {
  public:
-  // Without a tokenizer, one of words is trained on the examples, if the model reads tokens.
+  // If none is given and the model reads tokens, a word tokenizer is trained on the examples.
   LabelledTask(const FinetuneOptions& options, const RunSpec& spec, std::optional<text::Tokenizer> tokenizer,
                const cli::Arguments& arguments);
 
   const std::optional<text::Tokenizer>& tokenizer() const { return tokenizer_; }
   const TaskData& train_data() const { return train_; }
   const data::LabelSet& labels() const { return labels_; }
-  // What looks like slips in the data, one line each.
+  // Warnings of likely slips in the data, one line each.
   std::vector<std::string> slips() const;
   // Sets what the examples decide of a new model's configuration.
   void fit(models::ModelConfig& config);
@@ -58,8 +58,8 @@ class LabelledTask : public FinetuningTask {
   double fitted_temperature(const TaskAnswers& answers) const;
   std::vector<double> chosen_thresholds(const LabelProbabilities& given, const models::TaskConfig& task) const;
   training::Better better() const;
-  // How the model, whose metric is best, compares with the baseline, whose metric is value, with the interval of the
-  // difference if the answers of that model are at hand: of a run that was resumed they may not be.
+  // Comparison of the model, with metric `best`, and the baseline, with metric `value`, including the interval of the
+  // difference if that model's answers are available: after resuming they may not be.
   std::string compared(std::optional<double> best, const Baseline& baseline, double value,
                        const std::string& advice) const;
 
@@ -71,14 +71,14 @@ class LabelledTask : public FinetuningTask {
   TaskData train_;
   std::optional<TaskData> valid_;
   std::vector<TaskData> fold_files_;  // the fold that is left out, of each training file
-  std::vector<Index> fold_places_;    // of its examples in the files
-  Index examples_read_ = 0;           // of files whose fold is left out
+  std::vector<Index> fold_places_;    // places of its examples in the files
+  Index examples_read_ = 0;           // in the files whose fold is left out
   data::LabelSet labels_;
   Index left_out_ = 0;                             // bad records of the training files
-  std::vector<Index> text_keys_;                   // of train_
-  std::vector<data::TaskExample> train_examples_;  // of fit(), until an objective has them
+  std::vector<Index> text_keys_;                   // text keys of train_
+  std::vector<data::TaskExample> train_examples_;  // set by fit(), until an objective takes them
   std::vector<data::TaskExample> valid_examples_;
-  std::optional<JudgedAnswers> best_answers_;  // of this process's evaluations
+  std::optional<JudgedAnswers> best_answers_;  // best answers among this process's evaluations
   bool starts_from_counts_;
   bool overlong_told_ = false;
 };

@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-// What a run that tunes this model is where its command line says nothing.
+// Default settings of a run that tunes this model.
 RunSpec tuning_defaults(const models::ModelConfig& model);
 
 struct FinetuneOptions : RunOptions {
@@ -65,7 +65,7 @@ struct FinetuneOptions : RunOptions {
 
   FinetuneOptions() {
     control.checkpoint_every = {};
-    learning.has_average = false;  // one gained nothing in fine-tuning
+    learning.has_average = false;  // averaging gained nothing in fine-tuning
     learning.budget_help =
         "take as many steps as this time (10m) or arithmetic (1e15flop) allows, at most the usual ones";
     learning.objective_help = "with --task lm or translate, what to predict";

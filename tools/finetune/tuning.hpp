@@ -1,4 +1,4 @@
-// What finetune trains: a model and a task, from a trained model or anew.
+// The training of finetune: a model and a task, from a trained model or from scratch.
 #pragma once
 
 #include <memory>
@@ -65,8 +65,8 @@ class Finetuning : public Trainee {
   const FinetuneOptions& options_;
   const cli::Arguments& arguments_;
   std::optional<formats::ModelFile> base_;  // none for a new model
-  std::optional<RunSpec> spec_;             // of begin(), or of a dry run
-  models::ModelConfig trial_model_;         // with what the examples decide of it
+  std::optional<RunSpec> spec_;             // set by begin() or a dry run
+  models::ModelConfig trial_model_;         // including fields that the examples determine
   std::unique_ptr<FinetuningTask> task_;
   std::optional<formats::LoadedTask> loaded_;
   Index trained_ = 0, count_ = 0;  // parameters, of the whole model

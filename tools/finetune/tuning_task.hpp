@@ -17,10 +17,10 @@
 
 namespace heddle {
 
-// What a trained model needs for its answers to hold, as the validation data say.
+// Calibration of a trained model on the validation data.
 struct Calibration {
-  double temperature = 1;            // of its logits
-  std::vector<double> thresholds{};  // of labels of which texts have any number; none: 1/2, or not that task
+  double temperature = 1;            // temperature of its logits
+  std::vector<double> thresholds{};  // threshold per label, for multilabel tasks; empty: 1/2, or another task
 };
 
 class FinetuningTask {
@@ -35,15 +35,15 @@ class FinetuningTask {
   virtual EvaluationSample sample_evaluation(training::TrainingConfig& config, const models::ModelConfig& model) = 0;
   // A description of the training data: "4,014 examples of 2 classes".
   virtual std::string summary() const = 0;
-  // How good the simplest predictions for the validation data are, and a bag of words trained on the same examples;
-  // none where there is no such thing, and none of the bag if `stop` becomes true. `best` is the model's metric.
+  // Metrics on the validation data of the simplest predictions, and of a bag of words trained on the same examples;
+  // none if not applicable, and no bag if `stop` becomes true. `best`: the model's metric.
   virtual std::vector<std::string> baseline_notes(std::optional<double> /*best*/,
                                                   const std::function<bool()>& /*stop*/) const {
     return {};
   }
   // The model answers the validation data once.
   virtual Calibration calibration(const models::TaskModel&) const { return {}; }
-  // Has a new model start from the examples, where it can.
+  // Initialises a new model from the examples, if it supports that.
   virtual void start(models::TaskModel&) {}
 };
 

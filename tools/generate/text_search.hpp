@@ -17,8 +17,8 @@ namespace heddle {
 
 struct SearchInputs {
   std::vector<std::vector<TokenId>> prompts;
-  std::vector<std::vector<TokenId>> sources{};  // of each prompt, for models that read a source text; else empty
-  std::vector<Index> max_tokens{};              // of each prompt
+  std::vector<std::vector<TokenId>> sources{};  // source of each prompt, for models that read a source text; else empty
+  std::vector<Index> max_tokens{};              // limit for each prompt
 };
 
 class TextSearch {
@@ -30,7 +30,7 @@ class TextSearch {
 
   struct Answer {
     Continuation text;
-    std::optional<double> score{};  // of a beam search
+    std::optional<double> score{};  // score in a beam search
   };
   // Called when a text has become longer or is finished.
   using Watcher = std::function<void(const Continuation&)>;
@@ -66,7 +66,7 @@ class TextSearch {
   const GenerateOptions& options_;
   const cli::Arguments& arguments_;
   const Index wanted_;
-  const Index vocab_size_;  // of the tokens that are generated
+  const Index vocab_size_;  // vocabulary of generated tokens
   const DType cache_;
   Index done_ = 0;  // prompts
 };

@@ -21,7 +21,7 @@ class TextTranslator {
 
   struct Source {
     BlankText text;
-    std::vector<TokenId> ids;  // with its frame
+    std::vector<TokenId> ids;  // including its frame
   };
   Index batch_size() const { return options_.lines_at_once(texts_at_once); }
   Source make(const InputText& input);
@@ -42,9 +42,9 @@ class TextTranslator {
   std::optional<std::string> filled(const Source& source, const Continuation& text) const;
 
   const models::SequenceToSequence& model_;
-  const text::Tokenizer& tokenizer_;  // of sources
+  const text::Tokenizer& tokenizer_;  // tokenizer of the sources
   const std::vector<BlankMark> marks_;
-  const std::vector<TokenId> sentinels_;  // that both sides have
+  const std::vector<TokenId> sentinels_;  // sentinels of both sides
   TranslationFrames frames_;
   const GenerateOptions options_;
   const cli::Arguments& arguments_;

@@ -12,8 +12,8 @@
 
 namespace heddle {
 
-// What follows the last `mark` in the text, without the white space around it; all of it where the mark is empty.
-// Nothing where the text has no mark, or nothing after it.
+// Text after the last `mark`, trimmed; all of the text if the mark is empty. Nothing if the text has no mark, or ends
+// with it.
 std::optional<std::string> answer_in(std::string_view text, std::string_view mark);
 
 // The answer that most texts give, and what part of all texts that is; of equally many the first. "" and 0 where no

@@ -1,4 +1,4 @@
-// Where the answer of a verb goes.
+// Destination of a verb's answer.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How inspect verify checks certificates of Lyapunov functions. Builds without GiNaC and FLINT refuse them
+// Checks of Lyapunov certificates, for inspect verify. Builds without GiNaC and FLINT refuse them
 // (certificates_refused.cpp).
 #pragma once
 

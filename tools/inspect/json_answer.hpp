@@ -20,7 +20,7 @@ inline std::string dump(const formats::Json& json) {
   return printable_json(json.dump(2, ' ', false, formats::Json::error_handler_t::replace)) + "\n";
 }
 
-// What make() makes of each item: with --jsonl printed at once, one per line; else a list.
+// Converts each item by make(): printed at once, one per line, with --jsonl; else as a list.
 template <class Items, class Make>
 formats::Json json_list(const Items& items, bool lines, const Make& make) {
   formats::Json list = formats::Json::array();

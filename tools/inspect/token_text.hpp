@@ -14,7 +14,7 @@ namespace heddle {
 std::vector<TokenId> encode_valid(const text::Tokenizer& tokenizer, const InputText& input,
                                   text::SpecialText special = text::SpecialText::token);
 
-// What people see of a token, on one line: ␣ for a space, ↵, ⇥, and \xHH for what cannot be printed.
+// Printable form of a token, on one line: ␣ for a space, ↵, ⇥, and \xHH for what cannot be printed.
 std::string label_of(const std::string& shown);
 
 }  // namespace heddle

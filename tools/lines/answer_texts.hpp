@@ -16,7 +16,7 @@ struct Batching {
   Index texts = std::numeric_limits<Index>::max();
   // Added to the size of each text, because empty ones take time too.
   Index bytes = std::numeric_limits<Index>::max();
-  RowMarks marks{};  // of rows
+  RowMarks marks{};  // marks of rows
 };
 
 // Calls answer() and puts the text's place before what a NumericError says.
@@ -39,7 +39,7 @@ void answer_texts(cli::Input input, const Batching& batching, const Make& make, 
   using Item = decltype(make(InputText()));
   constexpr Index bytes_per_text = 16;
   std::vector<Item> batch;
-  std::vector<std::string> places;  // of the batch's texts
+  std::vector<std::string> places;  // places of the batch's texts
   Index bytes = 0;
   const auto answer_batch = [&] {
     if (batch.empty()) return;

@@ -39,7 +39,7 @@ class BlankText {
   // The text with its blanks filled; the text around them is unchanged, except that what continues a word loses the
   // space before it.
   std::string filled(const Contents& contents) const;
-  // What a target of span corruption (mark, tokens, mark, tokens, …, mark) lists for each blank.
+  // Contents of each blank in a target of span corruption (mark, tokens, mark, tokens, …, mark).
   Contents listed_by(std::span<const TokenId> target) const;
 
  private:

@@ -12,7 +12,7 @@ namespace heddle {
 
 enum class Documents {
   line,   // every line
-  blank,  // what blank lines separate
+  blank,  // separated by blank lines
   file,   // every input
   whole   // all inputs together
 };
@@ -50,7 +50,7 @@ class DocumentCutter {
 
   Documents separator_;
   Sink sink_;
-  bool has_bytes_ = false;  // of the current document
+  bool has_bytes_ = false;  // the current document has bytes
   // For documents between blank lines:
   bool has_text_ = false, has_gap_ = false;  // a line that is not blank, and a blank one after it
   bool in_text_ = false;                     // the current line is not blank

@@ -32,9 +32,9 @@ class Places {
     std::string name;
     text::TextPosition begin;
   };
-  text::TextPosition here_;  // in all inputs, one after the other
+  text::TextPosition here_;  // position in the concatenation of all inputs
   std::vector<Input> inputs_;
-  std::deque<text::TextPosition> documents_{here_};  // where the unfinished documents begin
+  std::deque<text::TextPosition> documents_{here_};  // starts of the unfinished documents
 };
 
 // Receives the text.

@@ -20,7 +20,7 @@ inline std::vector<TokenId> encode_line(const text::Tokenizer& tokenizer, const 
   }
 }
 
-// What encode() returns of a text of one or several lines. Throws DataError, "FILE:LINE:BYTE: …" for text that the
+// Result of encode() for a text of one or several lines. Throws DataError, "FILE:LINE:BYTE: …" for text that the
 // tokenizer has no token for, "FILE:LINE: …" for other texts that it refuses.
 template <class Encode>
 auto encode_at(const InputText& place, const Encode& encode) {

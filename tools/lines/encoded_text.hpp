@@ -43,7 +43,7 @@ class EncodedText : public data::TokenSource {
   bool is_narrow_;
   std::vector<std::vector<std::uint16_t>> narrow_;  // blocks of block_tokens, the last perhaps shorter
   std::vector<std::vector<std::uint32_t>> wide_;
-  std::vector<Index> ends_;  // of documents
+  std::vector<Index> ends_;  // ends of documents
   Index size_ = 0;
 };
 

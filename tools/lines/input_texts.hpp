@@ -11,9 +11,9 @@
 
 namespace heddle {
 
-// How an input is divided into texts.
+// Division of an input into texts.
 enum class TextUnit {
-  line,        // without its ending; the first one without a byte order mark
+  line,        // without its line ending; the first one without a byte order mark
   exact_line,  // all its bytes but the newline
   json,        // lines, or the whole input if it begins a JSON list
   row,         // a line, or several where quotes of a table are open at their ends, with all their bytes

@@ -23,7 +23,7 @@ struct Names<InvalidText> {
 
 class InvalidBytes {
  public:
-  // With `pass`, invalid bytes are left unchanged.
+  // `pass`: leaves invalid bytes unchanged.
   InvalidBytes(InvalidText treatment, bool pass) : treatment_(treatment), pass_(pass) {}
 
   bool pass() const { return pass_; }

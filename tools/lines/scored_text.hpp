@@ -14,9 +14,9 @@ namespace heddle {
 
 struct ScoredText {
   std::string text;
-  decoding::Tokens ids;                      // without those of a text that was truncated
-  std::vector<decoding::GivenTokens> parts;  // that score its tokens in order
-  Index bytes;                               // of the text, up to where it was truncated
+  decoding::Tokens ids;                      // excludes the tokens of a text that was truncated
+  std::vector<decoding::GivenTokens> parts;  // score its tokens in order
+  Index bytes;                               // length of the text, up to its truncation
 };
 
 // The token before the first one is the tokenizer's token that begins texts, if it has one; else the first token is not

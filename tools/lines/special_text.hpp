@@ -1,4 +1,4 @@
-// How options name the treatment of text that looks like a special token.
+// Option values for the treatment of text that looks like a special token.
 #pragma once
 
 #include "libcore/base/visit.hpp"

@@ -13,7 +13,7 @@ struct TranslationFrames {
   TranslationFrames(const models::SequenceToSequence& model, const formats::LoadedModel& loaded);
 
   data::TextFrame source, target;
-  std::vector<TokenId> prompt;  // that each target begins with
+  std::vector<TokenId> prompt;  // start of each target
 };
 
 }  // namespace heddle

@@ -1,5 +1,5 @@
-// How near translations are to references, line by line and as a report: what generate --evaluate and inspect
-// translations print.
+// Scores of translations against references, per line and as a report, for generate --evaluate and inspect
+// translations.
 #pragma once
 
 #include <optional>

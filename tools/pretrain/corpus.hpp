@@ -50,7 +50,7 @@ class Corpus {
   const Files& files() const { return files_; }
 
  private:
-  // What is counted of the validation data.
+  // Number of units of the validation data.
   virtual Index valid_units() const = 0;
 
   Files files_;
@@ -76,7 +76,7 @@ std::unique_ptr<Corpus> open_systems(const data::ProblemChoice& family, const cl
 
 // Throws UsageError for a model that reads no texts, which the file holds.
 void check_reads_texts(const models::ModelConfig& model, const std::string& file);
-// What models of texts learn of tokenizers. Throws UsageError for a model that reads no texts.
+// Sets the fields of text models that tokenizers determine. Throws UsageError for a model that reads no texts.
 void fit_texts(models::ModelConfig& model, const text::Tokenizer& target, const text::Tokenizer* source,
                const std::string& file);
 

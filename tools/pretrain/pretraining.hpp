@@ -1,4 +1,4 @@
-// What pretrain trains: a new model.
+// The training of pretrain: a new model.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-// What a run of pretrain is where its command line says nothing.
+// Default settings of a run of pretrain.
 RunSpec pretraining_defaults(const PretrainOptions& options, const cli::Arguments& arguments);
 
 // The model that the options describe; what they leave open is the base's. Throws UsageError.
@@ -51,13 +51,13 @@ class Pretraining : public Trainee {
   const PretrainOptions& options_;
   const cli::Arguments& arguments_;
   std::unique_ptr<Corpus> corpus_;
-  // Without a corpus.
+  // Set if there is no corpus.
   std::unique_ptr<data::TokenSource> tokens_;
   std::unique_ptr<data::PairSource> pairs_;
   std::unique_ptr<formats::TokenFile> valid_;
 
-  std::optional<RunSpec> spec_;  // of begin() or trial()
-  Index count_ = 0;              // of parameters, of the whole model
+  std::optional<RunSpec> spec_;  // set by begin() or trial()
+  Index count_ = 0;              // parameters of the whole model
   std::unique_ptr<models::Model> model_;
   std::unique_ptr<training::Objective> objective_;
 };

@@ -1,4 +1,4 @@
-// What --help=variants and the man page say of attention variants and position schemes.
+// Text of --help=variants and the man page on attention variants and position schemes.
 #pragma once
 
 #include <string>

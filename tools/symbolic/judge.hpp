@@ -22,17 +22,17 @@ struct LyapunovLine {
   Index number = 1;
   std::string system;
   std::vector<std::string> functions;
-  bool of_a_model = false;  // which writes prefix tokens, and not always an expression
+  bool of_a_model = false;  // output of a model, which writes prefix tokens, and not always an expression
 };
 
-// What came out for a line.
+// Result for a line.
 struct LyapunovAnswer {
   Index number = 0;
   std::string system, function;  // infix; the function of the judgement, "" where there is no candidate
   std::string unreadable;        // why there is no judgement: the system, or every candidate, cannot be read
   symbolic::Judgement judgement;
-  Index refuted = 0, unread = 0;  // of the candidates
-  std::string why_unread;         // of the first that is no expression
+  Index refuted = 0, unread = 0;  // numbers of candidates
+  std::string why_unread;         // reason for the first that is no expression
 
   bool is_certified() const { return judgement.verdict == symbolic::Verdict::certified; }
   // "certified", "unrefuted", "refuted", "unreadable", or "none" where there is no candidate.

@@ -1,4 +1,4 @@
-// What looks like a slip of the hand in labelled data: one line each, to be printed as a warning, or nothing.
+// Warnings of likely slips in labelled data: one line each, or nothing.
 #pragma once
 
 #include <optional>

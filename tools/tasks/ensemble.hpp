@@ -26,7 +26,7 @@ class Ensemble {
   explicit Ensemble(const std::string& words, const std::string& base = "", const Ensemble* like = nullptr);
 
   const models::TaskConfig& task() const { return members_.front().loaded.model->task(); }
-  const data::LabelSet& labels() const { return labels_; }  // of the first model; none for tasks without classes
+  const data::LabelSet& labels() const { return labels_; }  // labels of the first model; none for tasks without classes
   std::size_t size() const { return members_.size(); }
   const std::string& path(std::size_t member) const { return members_[member].path; }
   const models::TaskConfig& task_of(std::size_t member) const { return members_[member].loaded.model->task(); }
@@ -36,10 +36,10 @@ class Ensemble {
   bool reads_all() const;    // whether no text is too long for any of them
   void set_weights(std::vector<double> weights) { weights_ = std::move(weights); }
 
-  // What one model predicts, with its classes in the order of labels(). Examples that are too long for it are counted.
+  // Predictions of one model, with its classes in the order of labels(). Counts examples that are too long for it.
   TaskAnswers ask(std::size_t member, const TaskData& data, const AskModels& settings,
                   data::OverlongTexts& overlong) const;
-  // What all predict together. An example is too long once, for however many models.
+  // Pooled predictions of all. An example counts once as too long, for any number of models.
   TaskAnswers ask(const TaskData& data, const AskModels& settings, data::OverlongTexts& overlong) const;
   // The pool of what each of them predicts.
   TaskAnswers pool(const std::vector<TaskAnswers>& answers) const;
@@ -48,7 +48,7 @@ class Ensemble {
   struct Member {
     std::string path;
     formats::LoadedTask loaded;
-    std::vector<std::size_t> places;  // in its own order, of labels(); empty if the order is the same
+    std::vector<std::size_t> places;  // places of labels() in its own order; empty if the order is the same
   };
   void add(const std::string& path, const std::string& base);
   void check_alike(const std::string& path, const models::TaskConfig& own) const;
@@ -59,8 +59,8 @@ class Ensemble {
   data::LabelSet labels_;
 };
 
-// Where one of the models was trained on the file, or else on some of the texts, the first warning that says so
-// (data_warnings.hpp). An empty name is no file.
+// The first warning (data_warnings.hpp) that a model was trained on the file, or else on some of the texts, if any. An
+// empty name is no file.
 std::optional<std::string> training_data_warning(const Ensemble& models, const TaskData& data, const std::string& file);
 
 // The weights with which the pool of the models predicts the gold answers best (pool_weights, of every word

@@ -15,8 +15,8 @@ namespace heddle {
 // The metric that decides, of a model, against that of a baseline on the same examples.
 struct Comparison {
   double baseline = 0;
-  double difference = 0;     // of the model from it
-  double low = 0, high = 0;  // of the difference, with 95 % confidence
+  double difference = 0;     // metric of the model minus that of the baseline
+  double low = 0, high = 0;  // 95 % confidence interval of the difference
   bool is_better = false;    // whether the model is, by more than chance
   bool is_worse = false;     // the same
   bool is_few = false;       // too few examples for the bootstrap, so that neither is
@@ -36,12 +36,11 @@ struct Judgement {
 
 struct Judge {
   std::string metric = "auto";  // the metric that decides; auto: the task's own
-  bool intervals = false;  // one of that metric: exact of a fraction of texts or questions that are right; else by the
-                           // bootstrap, for which texts, sentences, graphs, the parts of a single
-                           // graph, or questions are drawn
-  double null_threshold = 0;  // of spans
+  bool intervals = false;  // interval of that metric: exact for a fraction of texts or questions that are right; else
+                           // by the bootstrap over texts, sentences, graphs, the parts of a single graph, or questions
+  double null_threshold = 0;  // spans only
   std::uint64_t seed = 1;
-  const Baseline* baseline = nullptr;  // with which the model is compared
+  const Baseline* baseline = nullptr;  // compared with the model
 };
 
 // Whether lower or higher values of the metric are better.

@@ -11,9 +11,9 @@
 
 namespace heddle {
 
-// What the labels of a graphs file let a model learn: a class or a number of each graph, a class of each node, edge or
-// pair, or of each of several labels. `column` names the labels, or several as A,B; "": all. Throws DataError where
-// there is none, and UsageError for a name that is none of them.
+// Task that the labels of a graphs file define: a class or a number of each graph, a class of each node, edge or pair,
+// or of each of several labels. `column` names the labels, or several as A,B; "": all. Throws DataError where there is
+// none, and UsageError for a name that is none of them.
 models::Task task_of_graphs(const std::string& path, const std::string& column);
 
 // The examples of a graphs file: texts, of which each is the parts of a graph as words, for models that count words, or
@@ -43,7 +43,7 @@ data::GraphSchema measured_features(const std::vector<TaskData>& files);
 struct EncodeGraphs {
   models::Task task;
   const data::LabelSet& labels;
-  const data::GraphSchema& features;  // that the model reads
+  const data::GraphSchema& features;  // features that the model reads
   formats::Gold gold;
 };
 // Throws DataError for data that are no graphs, or lack a column of the features.

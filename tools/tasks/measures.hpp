@@ -18,7 +18,7 @@ using Places = std::span<const Index>;
 struct Measure {
   std::string name;
   std::function<double(Places)> of;
-  std::function<bool(Index)> is_right = {};  // of one example, where the metric is the fraction of those that are
+  std::function<bool(Index)> is_right = {};  // set if the metric is the fraction of examples that are right
 };
 
 // All of them, in order.

@@ -15,9 +15,9 @@ PredictionFormat prediction_format(const std::string& path, const std::string& m
 
 struct PredictionOptions {
   PredictionFormat format = PredictionFormat::tsv;
-  double threshold = 0;        // of classes; less probable ones are no prediction
-  double null_threshold = 0;   // of answers
-  std::vector<Index> folds{};  // of each example, from 0, for a last column `fold`, from 1; empty: none
+  double threshold = 0;        // classes; less probable ones are no prediction
+  double null_threshold = 0;   // threshold of null answers
+  std::vector<Index> folds{};  // fold of each example, from 0, for a last column `fold`, from 1; empty: none
 };
 
 // In the order of the examples. TSV has a header, and its fields are escaped (escaped.hpp); an empty field stands for

@@ -39,7 +39,7 @@ struct Guess {
 };
 Guess guess_of(const std::vector<double>& probabilities);
 
-// What evaluations need of the predictions.
+// Predictions, as evaluations read them.
 struct TaskGuesses {
   std::vector<Guess> classes;                           // [examples]
   std::vector<metrics::Forecast> forecasts{};           // [examples] of classes, where the gold ones are known

@@ -25,10 +25,10 @@ struct TaskData {
   std::vector<formats::BadRecord> left_out{};
   // From a graphs file: example n is the graph whose number is the example's line - 1.
   std::shared_ptr<const data::GraphSource> graphs{};
-  data::GraphLevel level = data::GraphLevel::graph;  // of graphs: what has a label
-  std::vector<std::string> columns{};                // of graphs: several labels that each has, as words of a sentence
-  std::vector<std::string> label_names{};            // of graphs: the columns of the labels
-  data::SplitSide side = data::SplitSide::none;      // of graphs: of which side of the file's own split they are
+  data::GraphLevel level = data::GraphLevel::graph;  // graphs: level of the labels
+  std::vector<std::string> columns{};                // graphs: several labels for each, treated as words of a sentence
+  std::vector<std::string> label_names{};            // graphs: columns of the labels
+  data::SplitSide side = data::SplitSide::none;      // graphs: side of the file's own split
 
   Index size() const { return static_cast<Index>(texts.size() + sentences.size() + questions.size()); }
 };
@@ -39,12 +39,12 @@ struct TaskInput {
   formats::Texts texts = formats::Texts::one;
   formats::Gold gold = formats::Gold::given;
   bool may_leave_out = true;  // an error says how bad records are left out
-  // Where bad records are left out, so are those that one of these has no tokens for.
+  // When bad records are left out, so are records for which one of these has no tokens.
   std::vector<const text::Tokenizer*> tokenizers{};
-  data::SplitSide side =
-      data::SplitSide::none;                // of graphs whose file splits them: the examples of this side; none: all
-  std::vector<std::string> columns{};       // of graphs: the labels that each must have; none: what it has
-  std::optional<data::GraphLevel> level{};  // of graphs: what must have labels, or gets answers; none: what has labels
+  data::SplitSide side = data::SplitSide::none;  // graphs whose file splits them: examples of this side; none: all
+  std::vector<std::string> columns{};            // graphs: labels that each must have; none: any
+  std::optional<data::GraphLevel>
+      level{};  // graphs: level that must have labels, or gets answers; none: the labelled one
 };
 
 // Reads the examples of a file, perhaps in parts. Throws DataError, for bad records too unless they are left out, and
@@ -105,8 +105,8 @@ TaskData part_of(const TaskData& data, const Fold& fold, Side side);
 // The key of each example: of its text or texts, its words, the context of its question, without white space at their
 // ends, or of its graph, without labels. Copies have the same.
 std::vector<data::Unit> units_of(const TaskData& data);
-// Those keys as a model keeps them (models::TaskConfig::text_keys): the most_text_keys smallest ones (unsigned), or all
-// if there are fewer.
+// Keys stored in a model (models::TaskConfig::text_keys): the most_text_keys smallest ones (unsigned), or all if there
+// are fewer.
 inline constexpr std::size_t most_text_keys = 65536;
 std::vector<Index> text_keys_of(const TaskData& data);
 
@@ -126,7 +126,7 @@ data::LabelSet labels_in(const TaskData& data, models::Task task);
 // predicts.
 data::LabelSet with_labels_in(const TaskData& data, models::Task task, const data::LabelSet& labels);
 
-// How often each label occurs, in order of ids; others are not counted.
+// Frequency of each label, in order of ids; other labels are not counted.
 std::vector<Index> label_counts_in(const TaskData& data, models::Task task, const data::LabelSet& labels);
 
 // Gold numbers or label ids of texts.

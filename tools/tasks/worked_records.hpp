@@ -12,13 +12,13 @@
 
 namespace heddle {
 
-// How records are read: as examples of this task, of which bad ones are treated as `input` says.
+// Reads records as examples of this task; `input` sets the treatment of bad ones.
 TaskInput worked_input(const formats::LabelledInput& input);
 
-// What follows the prompt: the steps, the mark and the answer; without steps, or with blank ones, the answer alone.
+// Text after the prompt: the steps, the mark and the answer; without steps, or with blank ones, the answer alone.
 std::string response_of(const data::LabelledText& record, std::string_view mark);
 
-// That a model with this tokenizer does not write the mark as it is, so that answers are not found by it; or nothing.
+// Warning that a model with this tokenizer cannot reproduce the mark, so that answers are not found by it; or nothing.
 std::optional<std::string> mark_warning(std::string_view mark, const text::Tokenizer& tokenizer);
 
 // The tokens of the prompt, which may be none, and of the response. Throws DataError, with the place, for an empty

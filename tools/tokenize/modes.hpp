@@ -1,4 +1,4 @@
-// What tokenize does, one call a mode.
+// Modes of tokenize, one function each.
 #pragma once
 
 #include "tools/cli/arguments.hpp"

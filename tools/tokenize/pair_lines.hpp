@@ -17,7 +17,7 @@
 
 namespace heddle {
 
-// Where a text of a pair begins. The name is that of an input of PairLines.
+// Start of a text of a pair. The name is that of an input of PairLines.
 struct PairPlace {
   const std::string* file;
   text::TextPosition begin;

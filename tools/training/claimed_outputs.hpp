@@ -21,7 +21,7 @@ void check_file_output(const std::string& output);
 
 // All files that a training run reads, but for what these bring with them (cli::files_read()).
 struct TrainingInputs {
-  std::vector<std::string> named;    // by options
+  std::vector<std::string> named;    // keyed by option
   std::vector<std::string> resumed;  // files_to_resume(): kept checkpoints, which --keep may remove once they are read
 };
 

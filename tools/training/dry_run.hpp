@@ -19,8 +19,8 @@ namespace heddle {
 struct MemoryEstimate {
   double weights = 0, gradients = 0, optimizer = 0, average = 0;
   double waiting = 0;      // gradients of micro-batches that wait to be added to others
-  double activations = 0;  // of a micro-batch or an evaluation, with temporary memory of operations
-  double problems = 0;     // that an update rule learns to minimise
+  double activations = 0;  // per micro-batch or an evaluation, with temporary memory of operations
+  double problems = 0;     // problems that an update rule learns to minimise
   double program = 0;      // the program itself, its libraries and tables
 
   double total() const {
@@ -42,20 +42,20 @@ struct MemoryEstimate {
 
 struct Estimate {
   Index parameters = 0;
-  Index own_parameters = 0;  // of a rank that shares the model; else the same
+  Index own_parameters = 0;  // parameters of a rank that shares the model; else the same
   double memory_bytes = 0;
   MemoryEstimate memory;
-  double late_part = 0;        // of the gradients: RankStep
-  double summed_bytes = 0;     // in a step: AloneStep
-  double optimizer_bytes = 0;  // in checkpoints: of all ranks, where they are planned
+  double late_part = 0;        // late part of the gradients: RankStep
+  double summed_bytes = 0;     // summed per step: AloneStep
+  double optimizer_bytes = 0;  // in checkpoints: of all ranks, if these are planned
   double flops_per_step = 0;
   double seconds_per_step = 0, seconds_per_evaluation = 0;
   bool measured = false;
   Index steps = 0, evaluations = 0;
   double seconds = 0, seconds_to_save = 0;
   double checkpoint_bytes = 0, disk_bytes = 0;
-  double objective_bytes = 0;  // of its state, in memory among the activations
-  ScalingEstimate scaling;     // where ranks are planned; everything else is then of one of them
+  double objective_bytes = 0;  // the objective's state, stored among the activations
+  ScalingEstimate scaling;     // set if ranks are planned; everything else is then per rank
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
@@ -92,16 +92,16 @@ struct DryRun {
   training::TrainingConfig config;
   const RunControl& control;
   std::string output;                  // to find its disk
-  bool saves_what_is_trained = false;  // without frozen weights
+  bool saves_what_is_trained = false;  // omits frozen weights
   Index steps_to_simulate = 1;         // more if steps differ
-  Index steps_done = 0;                // of the run that is continued
+  Index steps_done = 0;                // steps of the run that is continued
   bool evaluates = false;
   bool keeps_best = false;           // the best model so far, in a file of its own
   bool simulates_evaluation = true;  // if evaluating reads no elements
   EvaluationSample evaluation = {};  // the data that a trial's evaluation reads
   RankPlan ranks = {};
-  const nn::ModelRanks* sharing = nullptr;  // of those, that share each copy of the model; null: none
-  std::optional<Network> network = {};      // as the ranks of the dry run found it
+  const nn::ModelRanks* sharing = nullptr;  // ranks that share each copy of the model; null: none
+  std::optional<Network> network = {};      // measured by the ranks of the dry run
 };
 
 // The first of so many ranks that are not there: enough for checks and simulations.
@@ -110,8 +110,8 @@ std::unique_ptr<const parallel::Group> planned_ranks(Index ranks);
 // A step, without its time.
 struct StepSize {
   double flops = 0;
-  double units = 0, unique_units = 0;  // that it reads, and a pass over the data
-  double body_parameters = 0;          // without embeddings and output
+  double units = 0, unique_units = 0;  // units read in all, and in a pass over the data
+  double body_parameters = 0;          // excludes embeddings and output
 };
 StepSize step_size(DryRun run);
 

@@ -11,11 +11,11 @@ namespace heddle {
 
 class Pace {
  public:
-  // What a budget keeps for evaluations, as a part of it, and for the output.
+  // Fractions of a budget kept for evaluations and for the output.
   static constexpr double most_for_evaluations = 0.03, reserve = 0.01;
 
   struct Run {
-    double seconds;                                  // that it may take, from the start of the process on
+    double seconds;                                  // limit, from the start of the process
     Index eval_every;                                // steps between evaluations; 0: there are none
     Index most = std::numeric_limits<Index>::max();  // steps, however much time is left
   };
@@ -35,8 +35,8 @@ class Pace {
   Run run_;
   Index step_;             // after the last call
   double planned_, last_;  // when the last plan was made, and the last call
-  double seconds_ = 0;     // of the steps since the last plan, without evaluations
-  Index steps_ = 0;        // those steps
+  double seconds_ = 0;     // time of the steps since the last plan, without evaluations
+  Index steps_ = 0;        // number of those steps
   double per_step_ = 0, per_evaluation_ = 0;
 };
 

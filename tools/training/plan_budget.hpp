@@ -1,5 +1,5 @@
-// What a budget buys: the shape, batch and number of steps that reach the lowest loss in a time, by the measured speed
-// of this machine and what architectures say of what they reach (models::Recipe).
+// Plans a budget: the shape, batch and number of steps that reach the lowest loss in a time, from the measured speed of
+// this machine and the losses that architectures predict (models::Recipe).
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// How a run begins: from step 0, from its own checkpoint, from one that --resume names, or not at all because it has
+// Start of a run: from step 0, from its own checkpoint, from one that --resume names, or not at all because it has
 // finished.
 #pragma once
 
@@ -62,7 +62,7 @@ std::optional<training::TrainingState> progress_in(const std::string& path, Cont
 // The files that --resume makes this run read, and does not own: the checkpoint and the best model that it refers to.
 std::vector<std::string> files_to_resume(const RunControl& control, const std::string& output);
 
-// How a command came to a file of an earlier run.
+// Origin of an earlier run's file.
 enum class Found { own, by_resume };  // its output or own checkpoint; what --resume names
 inline Found found_by(const RunControl& control) {
   return control.resume.empty() ? Found::own : Found::by_resume;
@@ -79,7 +79,7 @@ std::optional<training::ObjectiveChoice> objective_of(const formats::ModelFile& 
 // DataError as open_to_resume() does.
 std::optional<formats::ModelFile> find_resumed(const RunControl& control, const std::string& output);
 
-// With --resume, the seed is that of the checkpoint unless the user gives one.
+// --resume: takes the checkpoint's seed unless the user gives one.
 void take_seed(const RunControl& control, const std::string& output, cli::Arguments& arguments);
 
 // Writes the record and, into a checkpoint, the tensors needed for resuming.
@@ -100,8 +100,8 @@ void check_may_resume(const RunSpec& now, const RunRecord& then, const std::stri
 // Adds the checkpoint that the run begins with to its inputs: one of another run, or the inputs of its own checkpoint.
 void add_checkpoint_input(formats::Provenance& provenance, const RunControl& control, const std::string& output);
 
-// What differs between the inputs with this role ("train"; "train, weight 2" too) and those that the file was made
-// from, in content or order; "" if nothing does.
+// Difference in content or order between the inputs with this role ("train"; "train, weight 2" too) and those that the
+// file was made from; "" if none.
 std::string input_difference(const formats::ModelFile& file, const formats::Provenance& now, const std::string& role);
 
 // Throws DataError for a difference.

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-// Which model the output holds: the best evaluated one, or the last.
+// Model in the output: the best evaluated one, or the last.
 enum class Select { automatic, best, last };
 
 // The action on SIGUSR1, which batch systems send before they end a job, and users to request a checkpoint.

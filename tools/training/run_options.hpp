@@ -12,7 +12,7 @@
 
 namespace heddle {
 
-// Which model the output holds, and when evaluations end the run.
+// Choice of the model in the output, and early stopping.
 struct SelectionOptions {
   Select select = Select::automatic;
   Index patience = 0;
@@ -33,7 +33,7 @@ struct SelectionOptions {
   }
 };
 
-// What the model learns, how and for how long.
+// Objective, optimizer and length of the training.
 struct LearningOptions {
   cli::KindChoice<training::ObjectiveSettings> objective;
   cli::KindChoice<training::OptimizerSettings> optimizer{{"weight_decay"}, training::OptimizerChoice()};
@@ -71,7 +71,7 @@ struct RunOptions {
   LearningOptions learning;
   RunControl control;
 
-  // Without the sections.
+  // Visits the fields without the sections.
   template <class Self, class Visitor>
   static void visit_files(Self& self, Visitor& visitor) {
     visitor(Field("valid", "file of the same kind to evaluate on, or a percentage of --train to hold out, such as 10%")

@@ -28,8 +28,8 @@ struct RunSpec {
   training::TrainingOptions training;
   SelectionOptions selection;
   Index seed = 1;
-  std::optional<data::ProblemChoice> tasks;  // of an update rule
-  std::optional<TuningSpec> tuning;          // of finetune
+  std::optional<data::ProblemChoice> tasks;  // problems of an update rule
+  std::optional<TuningSpec> tuning;          // finetune only
 
   training::TrainingConfig config(PrecisionChoice computed, Index checkpoint_every = 0) const;
 
@@ -69,14 +69,14 @@ struct Difference {
   bool may_change;  // when a run is resumed
 };
 std::vector<Difference> differences(const RunSpec& now, const RunSpec& then);
-// What differences() compares: fields and their values as text.
+// Fields and their values as text, which differences() compares.
 std::vector<std::pair<std::string, std::string>> described(const RunSpec& spec);
 
-// How far a run has come, for the command that resumes it: /training/state of a checkpoint, /run of a finished model.
+// Progress of a run, for the command that resumes it: /training/state of a checkpoint, /run of a finished model.
 struct RunRecord {
   training::TrainingState progress;
   RunSpec spec;
-  PrecisionChoice computed = PrecisionChoice::f32;  // what spec.training.precision came to on that machine
+  PrecisionChoice computed = PrecisionChoice::f32;  // result of spec.training.precision on that machine
   Index changed_at = 0;
 
   template <class Self, class Visitor>

@@ -1,4 +1,4 @@
-// What a dry run says of a run on many ranks.
+// A dry run's estimate of a run on many ranks.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace heddle {
 struct ScalingEstimate {
   Index ranks = 1, nodes = 1;
   Index sharing = 1;        // ranks of each copy of the model
-  Index micro_batches = 1;  // of a rank in a step
+  Index micro_batches = 1;  // per rank and step
   double exchanged_bytes = 0, summed_bytes = 0;
   double latency = 0, bandwidth = 0;
   std::string network = "";  // where these two come from: "given", "measured", "assumed"
@@ -46,12 +46,12 @@ struct ScalingEstimate {
 struct AloneStep {
   Index micro_batches = 1;
   double seconds = 0, gradient_bytes = 0;
-  Precision exchanged = Precision::f32;  // of the gradients, and of the weights or updates
-  double memory_rate = 1;                // of measure_memory_rate()
+  Precision exchanged = Precision::f32;  // gradients, and weights or updates
+  double memory_rate = 1;                // from measure_memory_rate()
   Index nodes_held = 1;                  // HeldSums
   double late = 0;                       // the part of the gradients that are of embeddings
   Index sharing = 1;                     // ranks that share the model, of which this is one
-  double summed_bytes = 0;               // of states that they sum, which `seconds` leave out
+  double summed_bytes = 0;               // bytes of states that they sum; `seconds` excludes them
 };
 
 // `measured` is what the ranks of the dry run found, where there are several; settings of the plan go before it.

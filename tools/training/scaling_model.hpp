@@ -1,12 +1,12 @@
-// How long a step of data-parallel training takes on many ranks, from what it takes on one and from the network. Pure
-// arithmetic: dry runs print it, and tests/benchmark/scaling_out compares it with a simulation.
+// Time of a step of data-parallel training on many ranks, from the time on one and the network. Pure arithmetic: dry
+// runs print it, and tests/benchmark/scaling_out compares it with a simulation.
 #pragma once
 
 #include "libcore/base/real.hpp"
 
 namespace heddle {
 
-// How S bytes are summed over P ranks: a reduce-scatter, after which each rank has the sum of its part, and an
+// Algorithm that sums S bytes over P ranks: a reduce-scatter, after which each rank has the sum of its part, and an
 // all-gather. Each rank sends 2 (P - 1) / P S bytes in all of them.
 enum class Exchange {
   direct,   // each rank sends every other one its part, all messages at once
@@ -24,7 +24,7 @@ struct Network {
   double bandwidth = 1.25e9;   // bytes per second of a node's link, in each direction at the same time
   double overhead = 1e-6;      // seconds of a processor for each message, of which many are on their way at once
   double node_rate = 2.5e9;    // bytes per second that all ranks of a node together send to each other
-  double node_latency = 1e-6;  // of a message to a rank of the same node
+  double node_latency = 1e-6;  // latency of a message to a rank of the same node
 };
 
 // Bytes of one exchange that leave a node in each direction, and that its ranks send to each other. The factor is how
@@ -47,12 +47,12 @@ double exchange_seconds(Exchange exchange, double bytes, const Placement& placem
 
 // A step of one rank, and what its gradients are.
 struct RankStep {
-  Index micro_batches = 1;        // of each rank
+  Index micro_batches = 1;        // per rank
   double micro_batch = 0;         // seconds of one, forward and backward
   double update = 0;              // seconds of clipping and the optimizer for all parameters
-  double gradient_bytes = 0;      // that are exchanged
+  double gradient_bytes = 0;      // gradients that are exchanged
   double bucket_bytes = 4 << 20;  // they are exchanged in pieces of this size, in turn
-  double factor = 1;              // as of traffic()
+  double factor = 1;              // as in traffic()
   Exchange exchange = Exchange::direct;
   bool overlaps = false;  // whether a piece is exchanged as soon as the last backward pass has completed it
   // Whether each rank updates its part alone (ZeRO-1, Rajbhandari et al. 2020). Then the second half of an exchange has
@@ -62,9 +62,9 @@ struct RankStep {
 };
 
 struct StepTime {
-  double seconds = 0;     // of a step
-  double exchange = 0;    // of all pieces in turn, weights that follow an update among them
-  double exposed = 0;     // by which they make the step longer
+  double seconds = 0;     // per step
+  double exchange = 0;    // total over all pieces in sequence, including weights that follow an update
+  double exposed = 0;     // time that they add to the step
   double one_rank = 0;    // seconds of the same step on one rank, which computes the micro-batches of all
   double efficiency = 1;  // one_rank / (ranks seconds)
 };

@@ -19,13 +19,13 @@
 
 namespace heddle {
 
-// Where a run writes, and when it saves and stops.
+// Outputs of a run, and when it saves and stops.
 struct SessionOptions {
   std::string output, log;
   RunControl control;
 };
 
-// What a file gets of all ranks: every weight, whole, and what resuming needs.
+// Tensors gathered from all ranks for a file: every weight, whole, and the state for resuming.
 struct ShownTensors {
   std::vector<formats::TensorSource> weights, state;
 };
@@ -46,7 +46,7 @@ class TrainingSession {
   void compare_validation(const formats::ModelFile& file, const formats::Provenance& now);
 
   Index total_steps() const { return trainer_.total_steps(); }
-  // What it counts: "tokens".
+  // Unit of its counts: "tokens".
   std::string units() const { return training::units_of(objective_.data_kind()); }
   // The state that files store.
   const formats::History& history() const { return history_; }
@@ -100,17 +100,17 @@ class TrainingSession {
   SessionOptions options_;
   const parallel::Group& group_;
   const cli::Arguments& arguments_;
-  double matmul_rate_ = 0;  // of this machine; measured where it is written
+  double matmul_rate_ = 0;  // rate of this machine; measured when it is written
   formats::History history_;
   std::optional<TrainingLog> log_;
   cli::Progress progress_;
-  double max_seconds_;  // of the process
+  double max_seconds_;  // limit for the process
   std::optional<Pace> pace_;
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
-  Index saved_step_ = 0;  // in the checkpoint; 0: none
-  Index first_step_ = 0;  // that were done when this run began
+  Index saved_step_ = 0;  // step in the checkpoint; 0: none
+  Index first_step_ = 0;  // number of steps before this run began
   Index changed_at_ = 0;  // RunRecord
-  bool is_new_ = true;    // without a checkpoint
+  bool is_new_ = true;    // there is no checkpoint
   bool has_watched_ = false, has_warned_ = false, has_left_plateau_ = false;
 };
 

@@ -17,7 +17,7 @@
 
 namespace heddle {
 
-// What a file of a run holds besides the model.
+// Contents of a run's file besides the model.
 struct SavedRun {
   std::span<const formats::TensorSource> weights;  // all of the model, whole
   const formats::History& history;
@@ -26,7 +26,7 @@ struct SavedRun {
   bool is_finished = false;  // the model of a finished run, not one to continue
 };
 
-// What a tool trains: its inputs, its model and its objective.
+// The inputs, model and objective that a tool trains.
 class Trainee {
  public:
   virtual ~Trainee() = default;
@@ -71,7 +71,7 @@ RunSpec settled(const RunOptions& options, RunSpec base, const Trainee& trainee,
 struct PlannedRun {
   RunSpec spec;
   RunStart start;
-  std::optional<RunRecord> record;  // of the run that this one continues
+  std::optional<RunRecord> record;  // record of the run that this one continues
 };
 
 // `now` has the inputs, which must be those of the run's files; without it they are not compared. Throws UsageError and

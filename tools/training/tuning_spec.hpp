@@ -1,4 +1,4 @@
-// What a model is fine-tuned for, and how.
+// Task and settings of a fine-tuning.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What inspect cost found, as text, JSON, a table and a picture.
+// Results of inspect cost, as text, JSON, a table and a picture.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ struct RunPlan {
   bool is_empty() const { return work.tokens == 0 && work.days == 0 && !has_machines(); }
 };
 
-// What a training step "reads 8 sequences of 512 tokens and predicts 4,096, in f32".
+// Description of a training step: "reads 8 sequences of 512 tokens and predicts 4,096, in f32".
 std::string step_text(const analysis::Cost& cost);
 // One model, part by part.
 std::string cost_text(const CostReport& report, const RunPlan& plan);

@@ -42,17 +42,17 @@ struct WeightMismatch {
 struct WeightComparison {
   std::vector<WeightDifference> compared;
   std::vector<WeightMismatch> mismatched;
-  Distance total;  // of all compared ones as one vector
+  Distance total;  // all compared tensors as one vector
   Index differing() const;
 };
 
 struct Comparison {
   std::string first, second;            // names of the files
   std::vector<FieldDifference> fields;  // kind, configuration, task, adapters, tokenizer, counts of tokens and graphs
-  std::optional<WeightComparison> weights;  // of two models or adapters
-  std::optional<Index> token;               // of two token files: the first place at which tokens differ
-  std::optional<Index> pair;                // of two pairs files: the first pair that differs
-  std::optional<Index> graph;               // of two graphs files: the first graph that differs
+  std::optional<WeightComparison> weights;  // two models or adapters
+  std::optional<Index> token;               // two token files: the first place at which tokens differ
+  std::optional<Index> pair;                // two pairs files: the first pair that differs
+  std::optional<Index> graph;               // two graphs files: the first graph that differs
   bool same() const;
 };
 

@@ -1,4 +1,4 @@
-// What a graphs file holds, counted.
+// Statistics of a graphs file.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace heddle {
 
 struct TargetStatistics {
   Index known = 0, unknown = 0;
-  std::vector<Index> counts;    // of each class
-  double mean = 0, stddev = 0;  // of numbers
+  std::vector<Index> counts;    // count of each class
+  double mean = 0, stddev = 0;  // numbers only
 };
 
 struct CountRange {
@@ -27,7 +27,7 @@ struct GraphStatistics {
   Index isolated = 0;                                 // nodes without an edge
   data::GraphSchema schema;
   data::GraphTargets targets;
-  std::vector<TargetStatistics> known;  // of each column of the targets
+  std::vector<TargetStatistics> known;  // statistics of each target column
   std::array<Index, 4> sides{};         // graphs, or nodes, on each side of a split
   bool has_sides = false;
   std::vector<std::string> parts;

@@ -48,7 +48,7 @@ struct Run {
   std::string name;
   LossCurves curves;
   std::size_t setting = 0;     // runs that differ in the seed alone have one
-  std::string setting_name{};  // of that setting
+  std::string setting_name{};  // name of that setting
 };
 
 // The mean of several curves, and its standard deviation, at the steps that all of them have.

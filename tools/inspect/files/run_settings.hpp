@@ -1,4 +1,4 @@
-// Which options runs differ in, and which of them differ in the seed alone.
+// Options in which runs differ, and the runs that differ only in the seed.
 #pragma once
 
 #include <map>
@@ -15,10 +15,10 @@ std::map<std::string, std::string> options_of_command(const std::string& command
 
 // Runs side by side.
 struct RunSettings {
-  std::vector<std::string> options;              // that differ, in order of their names; the seed last
+  std::vector<std::string> options;              // options that differ, in order of their names; the seed last
   std::vector<std::vector<std::string>> values;  // [runs][options]; "" where a run lacks one
-  std::vector<std::size_t> settings;             // of each run: runs that differ in the seed alone have one
-  std::vector<std::string> names;                // of each setting: "steps 600, width 64", or the name of its first run
+  std::vector<std::size_t> settings;  // setting of each run; runs that differ only in the seed have the same one
+  std::vector<std::string> names;     // of each setting: "steps 600, width 64", or the name of its first run
 
   // Whether a setting has several runs.
   bool has_repeats() const { return names.size() < settings.size(); }

@@ -45,7 +45,7 @@ struct Parts {
 // Counts of a token file, or of a side of a pairs file.
 struct TokenCounts {
   Index tokens, documents, vocabulary;
-  Index text_bytes;                                // of the text, without special tokens
+  Index text_bytes;                                // bytes of the text, without special tokens
   std::optional<TokenStatistics> statistics = {};  // if requested
 };
 
@@ -59,20 +59,20 @@ struct Summary {
   std::string name;         // the file's, or the preset's
   std::string description;  // "model file, 1,234 bytes, made by heddle 0.1.0 at …"; empty when parts were asked for
   std::string kind;
-  std::optional<Index> parameters = {};       // of an encoder, without the head
-  std::optional<Index> head_parameters = {};  // of an encoder
+  std::optional<Index> parameters = {};       // parameters of an encoder, without the head
+  std::optional<Index> head_parameters = {};  // parameters of an encoder's head
   std::optional<models::ModelConfig> config = {};
-  std::optional<training::ObjectiveChoice> objective = {};  // that trained it last, with the configuration
-  std::optional<models::TaskConfig> task = {};              // of fine-tuned models, with the configuration
-  std::optional<LowRankOptions> adapters = {};              // of adapter files, with the configuration
+  std::optional<training::ObjectiveChoice> objective = {};  // objective of the last training, with the configuration
+  std::optional<models::TaskConfig> task = {};              // task of a fine-tuned model, with the configuration
+  std::optional<LowRankOptions> adapters = {};              // adapters of an adapter file, with the configuration
   std::optional<formats::EnsembleMembers> ensemble = {};
   std::optional<std::vector<formats::TensorInfo>> weights = {};
   std::optional<TokenCounts> tokens = {};
   std::optional<PairCounts> pairs = {};
   std::optional<GraphStatistics> graphs = {};
-  std::optional<std::vector<std::string>> pieces = {};  // of the vocabulary, if requested
+  std::optional<std::vector<std::string>> pieces = {};  // pieces of the vocabulary, if requested
   std::optional<text::TokenizerModel> tokenizer = {};
-  std::optional<text::TokenizerModel> source_tokenizer = {};  // where it is another one
+  std::optional<text::TokenizerModel> source_tokenizer = {};  // tokenizer of the sources, if it differs
   std::optional<formats::History> history = {};
   std::optional<formats::Provenance> provenance = {};
 };

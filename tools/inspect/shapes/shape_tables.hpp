@@ -14,7 +14,7 @@ namespace heddle {
 
 struct ShapeTable {
   std::string name;   // "heatmap", "angle-score"
-  std::string title;  // what its numbers are
+  std::string title;  // meaning of its numbers
   PanelAxis rows, columns;
   analysis::Grid values;
   bool may_be_infinite = false;  // a logarithm of 0, the positions per turn of what does not turn
@@ -24,7 +24,7 @@ struct ShapeTable {
 // colon before it, belongs to the element before it.
 std::vector<std::string> with_their_settings(const std::vector<std::string>& elements);
 
-// How the numbers of a table are printed.
+// Format of a table's numbers.
 enum class TableForm {
   shades,   // a character for each number, from " " for the lowest to "█" for the highest
   columns,  // numbers, a row of the table a line
@@ -38,11 +38,11 @@ ShapeTable turned(const ShapeTable& table);
 // The endings of files that tables can be written to.
 inline const std::vector<std::string> table_files{".svg", ".png", ".pdf", ".tsv", ".h5"};
 
-// What surrounds tables where they are shown.
+// Text around tables.
 struct ShapeAnswer {
   std::vector<std::string> heading;
   formats::Json about;  // the first members of the JSON object
-  std::string remedy;   // what makes a table small enough for a picture
+  std::string remedy;   // advice for making a table small enough for a picture
 };
 
 // The tables of a subject, each with how it is drawn and printed.

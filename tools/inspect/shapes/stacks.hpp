@@ -15,7 +15,7 @@
 
 namespace heddle {
 
-// Which part of a model is shown.
+// Part of a model to show.
 struct StackChoice {
   std::string stack, base;
   std::vector<Index> layer{1};

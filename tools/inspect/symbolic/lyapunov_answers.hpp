@@ -1,4 +1,4 @@
-// What inspect lyapunov answers. Builds without GiNaC and FLINT refuse it (lyapunov_refused.cpp).
+// Answers of inspect lyapunov. Builds without GiNaC and FLINT refuse it (lyapunov_refused.cpp).
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 
 namespace heddle {
 
-// Which vectors of queries and keys a page has: those of all layers if they take at most a few megabytes, all, or none.
+// Query and key vectors in a page: those of all layers if they take at most a few megabytes, all, or none.
 enum class PageVectors { automatic, all, none };
 template <>
 struct Names<PageVectors> {
@@ -18,7 +18,7 @@ struct Names<PageVectors> {
 
 // The attention in one text, or in one model, of two that a page shows side by side.
 struct AttentionSide {
-  std::string name;  // of the model or the text
+  std::string name;  // name of the model or the text
   AttentionReport report;
 };
 

@@ -14,8 +14,8 @@
 
 namespace heddle {
 
-// What a token is to those who look for words: a word or a piece of one, the token that begins the text, one that
-// separates or ends texts, or punctuation. Pages have the number.
+// Role of a token in a text: a word or a piece of one, the token that begins the text, one that separates or ends
+// texts, or punctuation. Pages have the number.
 enum class TokenRole { word, begin, separator, punctuation };
 
 // Pairs of tokens that say little: those of a token with itself, and those with a token of such a role.
@@ -32,7 +32,7 @@ struct Names<HiddenPairs> {
 struct TokenText {
   std::string name;  // "text", "source" or "target"
   std::vector<TokenId> ids{};
-  std::vector<std::string> pieces{};  // of the tokenizer
+  std::vector<std::string> pieces{};  // pieces of the tokenizer
   std::vector<std::string> labels{};  // printable, for people
   std::vector<TokenRole> roles{};
 
@@ -40,7 +40,7 @@ struct TokenText {
   Index tokens() const { return static_cast<Index>(ids.size()); }
 };
 
-// What the weights of a head say.
+// Summary of a head's weights.
 struct HeadSummary {
   analysis::HeadPattern pattern;
   std::vector<analysis::AttentionLink> links;  // the strongest
@@ -52,12 +52,12 @@ struct AttentionGroup {
   static constexpr Index all_heads = -1, mean_head = 0;
 
   std::string name;                 // "self", "encoder" or "source"
-  std::size_t query, key;           // which of the report's texts
-  Index only_head = all_heads;      // which heads the report has: all, a single one from 1, or the mean
+  std::size_t query, key;           // indices among the report's texts
+  Index only_head = all_heads;      // heads in the report: all, a single one from 1, or the mean
   bool causal = false;              // no token attends to a later one
   std::vector<Index> chosen{};      // numbers of the layers that are shown, from 1
-  Index heads = 0;                  // that each of them shows
-  std::vector<Index> numbers{};     // of the layers read so far
+  Index heads = 0;                  // heads that each layer shows
+  std::vector<Index> numbers{};     // numbers of the layers read so far
   std::vector<Index> not_finite{};  // numbers of those that have such weights
   // The weights of the layers, or summaries of each head; or neither, if they were taken.
   std::vector<models::AttentionMap> layers{};
@@ -90,7 +90,7 @@ analysis::HidesPair hides_pair(const AttentionReport& report, const AttentionGro
 
 struct AttentionWanted {
   std::string user;                        // for messages
-  std::vector<Index> layers;               // of each group, as analysis::chosen_layers() takes them
+  std::vector<Index> layers;               // layers of each group, as analysis::chosen_layers() takes them
   std::string group = "all";               // or the name of one
   Index head = AttentionGroup::all_heads;  // or one of each layer, from 1, or the mean
   std::set<HiddenPairs> hidden{};          // from the strongest links

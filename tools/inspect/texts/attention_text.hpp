@@ -10,12 +10,13 @@
 
 namespace heddle {
 
-// What write_shades() writes instead of rows that are wider than the terminal, or than 200 columns where there is none.
+// Substitute that write_shades() writes for rows that are wider than the terminal, or than 200 columns where there is
+// none.
 struct WithoutShades {
   std::string files;            // endings of files that have all weights, as in ".png or .tsv"
   Index top = 10;               // how many of the largest weights to write
   bool causal = false;          // the first row has no choice, so its weight is left out
-  analysis::HidesPair hides{};  // which pairs these leave out
+  analysis::HidesPair hides{};  // pairs that the links omit
 };
 
 // A row for each row of weights [rows, columns]: its label, its shades, then the column with the largest weight, or ?
@@ -29,8 +30,8 @@ constexpr Index links_for(Index top) {
   return top + 1;
 }
 
-// Where each head of each layer attends to, then the `top` largest weights of all; of a report with summaries of
-// links_for(top) links.
+// Attention pattern of each head of each layer, then the `top` largest weights of all. Requires a report with summaries
+// of links_for(top) links.
 void write_patterns(std::ostream& out, const AttentionReport& report, Index top);
 
 }  // namespace heddle

@@ -54,7 +54,7 @@ class EncodedText {
   const text::Tokenizer& tokenizer_;
   text::SpecialText special_ = text::SpecialText::token;
   std::string text_;
-  std::vector<TokenId> ids_;  // with offsets all of the text's, else count_ ones
+  std::vector<TokenId> ids_;  // all ids of the text if offsets are wanted, else count_ ids
   std::size_t count_;
   bool has_offsets_;
 };
@@ -86,7 +86,7 @@ formats::Json as_json(const CutToken& token, const text::Tokenizer& tokenizer);
 // For tokens.js: the text as lists over its tokens.
 formats::Json page_data(const CutText& text, const text::Tokenizer& tokenizer);
 
-// Where the tokens of texts go, and in which form.
+// Destination and format of the tokens of texts.
 struct TokenAnswer {
   std::string output;
   bool json = false, jsonl = false;

@@ -1,4 +1,4 @@
-// What the words of a text contribute to what a model answers, for inspect explain.
+// Contributions of the words of a text to a model's answer, for inspect explain.
 #pragma once
 
 #include <functional>
@@ -22,30 +22,30 @@ struct Names<ExplainBy> {
 
 // A word of a text, or of the second text of a pair.
 struct ExplainedWord {
-  std::string gap, text;  // what of the text is before it, and the word
+  std::string gap, text;  // the text before the word, and the word
   bool is_second = false;
 };
 
 // One answer: the class of a text, the tag of a word, a token.
 struct ExplainedAnswer {
   std::string name;                     // of the class, tag or token; "number" of a regression
-  Index place = 0;                      // of the tagged word, or the token among those of its text, from 1; 0: the text
+  Index place = 0;                      // number of the tagged word, or of the token in its text, from 1; 0: the text
   std::string of{};                     // the tagged word
   std::optional<double> probability{};  // not of a number
   analysis::Contributions contributions{};
 };
 
 struct Explanation {
-  std::string target{};  // of a translation
+  std::string target{};  // translations only
   std::vector<ExplainedWord> words;
-  std::string end{};  // what of the text is after the last word
+  std::string end{};  // the text after the last word
   std::vector<ExplainedAnswer> answers;
 };
 
 struct ExplainWanted {
   ExplainBy method = ExplainBy::automatic;
   std::string label;  // a class; "all"; or empty: the most probable one
-  Index place = 0;    // of the word or token; 0: all
+  Index place = 0;    // number of the word or token; 0: all
 };
 
 // A model that explains texts.

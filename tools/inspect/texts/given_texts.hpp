@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-// What of an input is a text.
+// Unit of an input that is a text.
 enum class TextOf { line, blank, file };
 template <>
 struct Names<TextOf> {

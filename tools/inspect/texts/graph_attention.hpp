@@ -13,7 +13,7 @@ struct GraphQuestion {
   std::string file, graph;  // a graphs file, and the number from 1 or the id of one of its graphs
   std::vector<Index> layers;
   Index head;
-  bool of_answer;  // what its nodes contribute to the answer, else attention
+  bool of_answer;  // shows contributions of its nodes to the answer, else attention
   Index top;
   std::string output;  // "": standard output
   bool json;

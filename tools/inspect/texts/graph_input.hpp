@@ -12,9 +12,9 @@ namespace heddle {
 
 struct GivenGraph {
   std::string file;
-  Index number = 0;  // in the file, from 0
+  Index number = 0;  // number in the file, from 0
   data::GraphSchema schema;
-  data::GraphRecord record;  // as the file has it
+  data::GraphRecord record;  // as stored in the file
   data::Graph graph;         // with the columns that the model reads
 
   // "graph 3, CCO"

@@ -1,4 +1,4 @@
-// What attention and answers of a model look like on the drawing of a graph.
+// Attention and answers of a model on the drawing of a graph.
 #pragma once
 
 #include <string>
@@ -13,10 +13,10 @@ namespace heddle {
 // Two nodes, a < b, of which at least one attends to the other.
 struct NodePair {
   Index a, b;
-  bool is_edge;  // of the graph, in one direction or both
-  int ways;      // in how many directions the model attends
+  bool is_edge;  // is an edge of the graph, in one direction or both
+  int ways;      // number of directions in which the model attends
 };
-// Those that are edges, in order, then the others.
+// Pairs that are edges, in order, then the others.
 std::vector<NodePair> pairs_of(const GivenGraph& graph, const AttentionReport& report);
 
 // In weights [nodes, nodes]: the mean of the directions in which the pair attends.

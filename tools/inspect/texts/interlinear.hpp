@@ -7,7 +7,7 @@ namespace heddle {
 
 class Interlinear {
  public:
-  // Without colours the numbers of colours that add() gets mean nothing.
+  // colours = false: add() ignores the numbers of colours.
   explicit Interlinear(bool colours) : colours_(colours) {}
 
   // Both printable; on one of the 256 colours of a terminal, or none.

@@ -21,7 +21,7 @@ struct LabelledMatrix {
   std::string title;                        // or empty
   Tensor weights;                           // [rows, columns]
   std::vector<std::string> rows, columns;   // printable labels
-  std::string row_title{}, column_title{};  // what these are; or empty
+  std::string row_title{}, column_title{};  // axis titles; may be empty
   // Light, in larger cells that say their weight where it is at least this; 0: black and white.
   double numbers_from = 0;
 };

@@ -11,7 +11,7 @@ struct DrawnToken {
   double shade = 0;          // from 0 to 1: from the paper to orange
   bool ends_line = false;
   bool begins_text = false;
-  double height = 0;  // of the line above the texts; not negative
+  double height = 0;  // height of the line above the texts; not negative
 };
 
 // Tokens side by side in lines, each on its shade, and above them, where heights are not all 0, a line of these along

@@ -15,7 +15,7 @@
 
 namespace heddle {
 
-// What the probabilities of a model are.
+// Kind of a model's probabilities.
 struct Likelihood {
   std::string_view name, sentence;
   bool is_pseudo = false;   // their product is no probability of the text
@@ -23,7 +23,7 @@ struct Likelihood {
 };
 
 struct Totals {
-  Index tokens = 0, bytes = 0;  // that were scored
+  Index tokens = 0, bytes = 0;  // number scored
   double nats = 0;
 
   double nats_per_token() const { return nats / static_cast<double>(tokens); }
@@ -38,8 +38,8 @@ struct Totals {
 
 struct ScoredCut {
   CutText cut;
-  std::vector<decoding::TokenPrediction> predictions;  // of its last tokens
-  Index bytes = 0;                                     // that these stand for
+  std::vector<decoding::TokenPrediction> predictions;  // predictions of its last tokens
+  Index bytes = 0;                                     // bytes that these tokens encode
   std::string source = {};
 
   std::size_t unscored() const { return cut.tokens.size() - predictions.size(); }
@@ -55,7 +55,7 @@ struct ScoredCut {
 
 struct Scored {
   const text::Tokenizer& tokenizer;
-  std::string name;  // of the model's file
+  std::string name;  // name of the model's file
   Likelihood likelihood;
   std::vector<ScoredCut> texts;
 

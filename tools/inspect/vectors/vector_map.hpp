@@ -10,7 +10,7 @@
 
 namespace heddle {
 
-// How vectors become points: by their principal components, or by t-SNE, which keeps neighbours together.
+// Projection of vectors to points: by their principal components, or by t-SNE, which keeps neighbours together.
 enum class MapLayout { pca, tsne };
 template <>
 struct Names<MapLayout> {
@@ -31,12 +31,12 @@ inline Field map_output_field(const std::string& of) {
 
 struct MapPoint {
   std::string label;       // a word, or a few
-  std::string group;       // which a colour stands for
+  std::string group;       // group that its colour represents
   std::string detail;      // more about it, for the page and the table
   bool is_marked = false;  // drawn as a square
 };
 
-// What is nearest to a word, the most similar first.
+// Nearest neighbours of a word, the most similar first.
 struct RankedNeighbours {
   std::string word;
   std::vector<std::pair<std::string, double>> near;  // labels and similarities
