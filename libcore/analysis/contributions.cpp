@@ -25,7 +25,7 @@ constexpr std::array<std::pair<double, double>, 8> gauss_points{{{0.019855071751
                                                                  {0.898333238706813370, 0.111190517226687235},
                                                                  {0.980144928248768116, 0.050614268145188130}}};
 
-using Gates = std::vector<Real>;  // of each token
+using Gates = std::vector<Real>;  // one per token
 
 // F as a function of the gates of its tokens.
 class GatedFunction {

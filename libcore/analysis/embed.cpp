@@ -12,7 +12,7 @@ namespace heddle::analysis {
 
 namespace {
 
-using States = std::vector<Real>;  // of a text, [rows, width]
+using States = std::vector<Real>;  // states of a text, [rows, width]
 
 // The mean over the layers: [batch, time, width].
 Tensor states_of(const models::ContextualVectors& model, const models::Sequences& sequences,

@@ -53,7 +53,7 @@ std::vector<NodePlace> first_places(const std::vector<double>& distances, Index 
   return places;
 }
 
-// Where the stress, sum over pairs of (|x_i - x_j| - d_ij)^2 / d_ij^2, is least for node i, by a bound of it.
+// Place of node i that minimises a bound of the stress, sum over pairs of (|x_i - x_j| - d_ij)^2 / d_ij^2.
 NodePlace better_place(std::size_t i, const std::vector<NodePlace>& places, const double* distances) {
   double x = 0, y = 0, sum = 0;
   for (std::size_t j = 0; j < places.size(); ++j) {
@@ -71,7 +71,7 @@ NodePlace better_place(std::size_t i, const std::vector<NodePlace>& places, cons
 
 std::vector<NodePlace> graph_layout(const data::Graph& graph) {
   constexpr int most_rounds = 200;
-  constexpr double still = 1e-4;  // of the length of an edge
+  constexpr double still = 1e-4;  // fraction of an edge's length
   if (graph.nodes < 2) return std::vector<NodePlace>(static_cast<std::size_t>(graph.nodes), NodePlace{0, 0});
   const std::vector<double> distances = distances_of(graph);
   std::vector<NodePlace> places = first_places(distances, graph.nodes);

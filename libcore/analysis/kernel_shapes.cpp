@@ -119,7 +119,7 @@ KernelProbe probe_over(const ProbePlane& plane, double length, const std::vector
 }
 
 Grid relative_weights(const Attention& variant, const HeadShape& shape, const KernelProbe& probe) {
-  constexpr Index numbers_at_once = Index{1} << 21;  // in the queries of a call
+  constexpr Index numbers_at_once = Index{1} << 21;  // elements in the queries of a call
   const auto at_once = static_cast<std::size_t>(std::max<Index>(1, numbers_at_once / (shape.heads * shape.key_width)));
   const auto count = static_cast<Index>(probe.keys.size());
   Grid result(shape.heads, count);

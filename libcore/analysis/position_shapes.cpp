@@ -74,7 +74,7 @@ Grid added_vectors(const PositionsInLayer& in, Index positions) {
   return as_grid(in.scheme->embed(zeros, {}).value(), positions, in.width);
 }
 
-// What the layer makes of this query at each position, in the first head.
+// The layer's transformation of this query at each position, in the first head.
 Grid moved_queries(const PositionsInLayer& in, Index positions, const std::vector<Real>& query) {
   const Index width = in.heads.key_width;
   const auto same_everywhere = [&](Index heads) {

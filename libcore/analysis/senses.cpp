@@ -23,7 +23,7 @@ std::vector<Real> mean_row(const Tensor& matrix) {
 }
 
 SenseGuess elected(const std::vector<Neighbour>& neighbours, const std::vector<Index>& ranks) {
-  std::map<Index, double> votes;  // by rank
+  std::map<Index, double> votes;  // keyed by rank
   for (const auto& [row, similarity] : neighbours) votes[ranks[static_cast<std::size_t>(row)]] += similarity;
   const auto winner = std::ranges::max_element(votes, {}, [](const auto& vote) { return vote.second; });
   const auto nearest = std::ranges::find_if(

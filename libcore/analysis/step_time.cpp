@@ -45,7 +45,7 @@ struct Sample {
   TrialShape shape;
 };
 
-// What a step needs, simulated.
+// Requirements of a simulated step.
 struct Needs {
   double flops, bytes;
 };
@@ -84,7 +84,7 @@ std::optional<Sample> sample_of(const models::ModelConfig& config, const Cost& c
 // Seconds of a step, in all and of each operation.
 struct Measured {
   double seconds = 0;
-  std::map<std::tuple<std::string, std::string, bool>, Profile::Entry> operations{};  // of one step
+  std::map<std::tuple<std::string, std::string, bool>, Profile::Entry> operations{};  // operations of one step
 };
 
 Measured measure(const Sample& sample, double seconds) {
@@ -115,11 +115,11 @@ double at_rates(const OperationCost& operation, const StepTime& rates) {
   return operation.flops > 0 ? 1.25 * operation.flops / rates.matmul_rate : operation.bytes / rates.memory_rate;
 }
 
-// What was measured: steps of a sample, and of one with about half as many tokens where the model's have more.
+// Measured speed: steps of a sample and, if the model's steps have more tokens, of one with about half as many.
 struct Speed {
   Measured measured;
   std::optional<Measured> half;
-  double more_tokens = 1;  // of the model's step than of the sample's
+  double more_tokens = 1;  // tokens of the model's step relative to the sample's
 };
 
 // Some of the time of products, such as that of packing weights, does not grow with the tokens. Two samples show it, as

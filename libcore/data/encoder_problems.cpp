@@ -79,7 +79,7 @@ class Encoder : public TableNetwork {
   }
 
  private:
-  // What the backward pass needs: [inputs, width] each, but for weights [inputs, inputs] and active [inputs, hidden].
+  // Saved for the backward pass: [inputs, width] each, but for weights [inputs, inputs] and active [inputs, hidden].
   struct Values {
     Values(Index count, Index width, Index hidden) : inputs(count), d(width) {
       const auto zeros = [count](Index each) { return std::vector<double>(static_cast<std::size_t>(count * each)); };

@@ -30,7 +30,7 @@ class Dealer {
     for (std::size_t i = 0; i < shares_.size(); ++i) behind_[i] += size * shares_[i];
     behind_[static_cast<std::size_t>(part)] -= size * total_;
   }
-  // What was given is made up for only as far as one unit goes.
+  // Limits the debt of a fold to one unit.
   void forgive() {
     for (Index& behind : behind_) behind = std::clamp(behind, -total_, total_);
   }
@@ -80,7 +80,7 @@ void deal(std::span<Copies* const> groups, std::span<const Index> parts, Dealer&
 
 std::vector<Index> stratified_parts(std::span<const Index> labels, std::span<const Index> shares, std::uint64_t seed) {
   check_shares(shares);
-  std::map<Index, std::vector<std::size_t>> places;  // of each label
+  std::map<Index, std::vector<std::size_t>> places;  // keyed by label
   for (std::size_t i = 0; i < labels.size(); ++i) places[labels[i]].push_back(i);
   Dealer dealer(shares);
   std::vector<Index> parts(labels.size());
@@ -101,7 +101,7 @@ std::vector<Index> grouped_parts(std::span<const Unit> units, std::span<const In
     group.label = std::min(group.label, unit.label);
     group.size += unit.size;
   }
-  std::map<Index, std::vector<Copies*>> members;  // of each label
+  std::map<Index, std::vector<Copies*>> members;  // keyed by label
   for (auto& [key, group] : groups) members[group.label].push_back(&group);
   std::vector<Index> parts;
   for (std::size_t i = 0; i < shares.size(); ++i) {

@@ -7,7 +7,7 @@ namespace heddle::data {
 
 namespace {
 
-constexpr Index fewest_tokens = 2;  // of a piece
+constexpr Index fewest_tokens = 2;  // tokens of a piece
 
 }  // namespace
 

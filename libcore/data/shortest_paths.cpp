@@ -49,7 +49,7 @@ class Search {
  private:
   struct Reached {
     Index node;
-    double share;  // of the paths, by their length
+    double share;  // fractions of the paths, by length
   };
 
   double count(Index node) const { return counts_[place_of(node - first_)]; }
@@ -80,7 +80,7 @@ class Search {
   const EdgeRows& edges_;
   Index first_;
   std::vector<std::int32_t> distances_;
-  std::vector<double> counts_;  // of shortest paths
+  std::vector<double> counts_;  // numbers of shortest paths
   std::vector<Index> queue_;
   std::vector<Reached> reached_;
 };

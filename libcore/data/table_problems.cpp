@@ -7,7 +7,7 @@ namespace heddle::data {
 
 namespace {
 
-// What the problems of a source share.
+// Data shared by the problems of a source.
 struct TableLesson {
   std::shared_ptr<const ProblemTable> table;
   std::unique_ptr<const TableNetwork> network;

@@ -69,7 +69,7 @@ TaskExample example_of(FramedSequence sequence, std::size_t source) {
   return example;
 }
 
-// Where the longest part of an example has fewer tokens than the example.
+// For examples whose longest part has fewer tokens than the example.
 void count_overlong(std::span<const FramedSequence> parts, std::size_t tokens, OverlongTexts& overlong) {
   Index kept = 0;
   for (const FramedSequence& part : parts) kept = std::max(kept, part.first_count + part.second_count);
@@ -124,7 +124,7 @@ std::vector<TaskExample> span_examples(std::span<const SpanQuestion> questions, 
   std::vector<TaskExample> examples;
   const std::string* known = nullptr;
   std::vector<text::LocatedToken> context;
-  std::vector<TokenId> ids;  // of the context
+  std::vector<TokenId> ids;  // ids of the context
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const SpanQuestion& question = questions[i];
     located(concatenate(file, ": question ", text::quoted(question.id)), [&] {

@@ -17,8 +17,8 @@ namespace heddle::data {
 // A graph of a source, which is read when it is needed.
 struct GraphInput {
   std::shared_ptr<const GraphSource> graphs;
-  Index number = 0;  // in the source
-  Index nodes = 0;   // that it has
+  Index number = 0;  // number in the source
+  Index nodes = 0;   // number of its nodes
 };
 
 // One sequence, or graph, of an example; an example that was split has several.
@@ -37,13 +37,14 @@ struct TaskExample {
 
   // label: where first tokens of words, nodes or edges are, ascending, and of which; or masks
   std::vector<Index> positions, words;
-  std::vector<TokenId> tags;  // of these words; -1 for unknown; multilabel: of each label 1 if the text has it, else 0
+  std::vector<TokenId>
+      tags;  // tags of these words; -1 for unknown; multilabel: for each label 1 if the text has it, else 0
 
   std::vector<text::LocatedToken> context;  // span: the tokens of this part of the context, placed in the whole
   TokenSpan answer{0, 0};                   // positions in the sequence; both 0, [CLS], where this part has none
 };
 
-// What to do with examples that are too long, and their number.
+// Treatment and number of examples that are too long.
 struct OverlongTexts {
   Overlong treatment = Overlong::error;
   Index count = 0;

@@ -106,7 +106,7 @@ class BeamSearch : public Search {
   struct Candidate {
     Index hypothesis;
     Choice choice;
-    double log_likelihood;  // of the text with it
+    double log_likelihood;  // log-likelihood of the text with the candidate
   };
 
   std::vector<TokenId> whole_text(const Text& text) const {
@@ -143,7 +143,7 @@ class BeamSearch : public Search {
     return log_likelihood / std::pow((5 + static_cast<double>(length)) / 6, options_.length_penalty);
   }
 
-  // What a text attends to while its next token is predicted, whichever that is.
+  // Adds the attention of a text while its next token is predicted, whichever that is.
   static void cover(std::vector<double>& coverage, std::span<const Real> weights) {
     coverage.resize(weights.size(), 0);
     for (std::size_t j = 0; j < weights.size(); ++j) coverage[j] += static_cast<double>(weights[j]);
@@ -183,7 +183,7 @@ class BeamSearch : public Search {
   const BeamOptions& options_;
   std::vector<Text> alive_;       // best first
   std::vector<FoundText> found_;  // best first
-  Index length_ = 0;              // of the unfinished texts
+  Index length_ = 0;              // length of the unfinished texts
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace heddle::decoding {
 
 namespace {
 
-constexpr TokenId nothing_left = -1;  // in place of a token, where the constraints allow none
+constexpr TokenId nothing_left = -1;  // in place of a token, if the constraints allow none
 
 // All samples of one prompt.
 class SampleSearch : public Search {

@@ -36,7 +36,7 @@ std::size_t count_reaching(double fraction, const std::vector<double>& weights) 
 
 TokenId draw(const Real* logits, Index vocab, Real maximum, const SamplingOptions& options, double uniform) {
   std::vector<TokenId> ids = candidates(logits, vocab, options);
-  std::vector<double> weights;  // as fractions of the highest
+  std::vector<double> weights;  // relative to the highest
   weights.reserve(ids.size());
   for (const TokenId id : ids) {
     weights.push_back(std::exp((static_cast<double>(logits[id]) - maximum) / options.temperature));

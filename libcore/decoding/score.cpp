@@ -46,7 +46,7 @@ std::vector<Result> read_targets(const heads::TokenHead& head, const Variable& h
   return all;
 }
 
-// What the model reads of a text: nothing follows its last token.
+// Model input of a text: its last token is not read.
 models::TokenList read_of(const GivenTokens& text) {
   return models::TokenList(text.ids).first(text.ids.size() - 1);
 }

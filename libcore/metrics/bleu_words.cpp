@@ -181,7 +181,7 @@ bool is_chinese(char32_t code) {
 
 std::string words_of_zh(std::string_view line) {
   std::string separated;
-  std::size_t begin = line.size(), end = 0;  // without white space at both ends
+  std::size_t begin = line.size(), end = 0;  // range without white space at both ends
   for_each_unit(line, true, [&](std::size_t from, std::size_t to) {
     begin = std::min(begin, from);
     end = to;

@@ -10,7 +10,7 @@ namespace heddle::metrics {
 
 namespace {
 
-constexpr double least_gold = 1e-15;  // of the log-loss
+constexpr double least_gold = 1e-15;  // lower bound of probabilities in the log-loss
 constexpr double least_probability = 1e-30, widest = 100;
 
 template <class Term>

@@ -43,8 +43,8 @@ class Distances {
 
   Index total() const { return cells_.back().cost; }
 
-  // Where hypothesis and reference differ, and the word of the hypothesis at, or before, each of the reference: -1 for
-  // one before the first.
+  // Differences between hypothesis and reference, and for each word of the reference the hypothesis word at or before
+  // it: -1 before the first.
   struct Alignment {
     Ids at;
     std::vector<char> wrong_in_hypothesis, wrong_in_reference;

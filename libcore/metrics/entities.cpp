@@ -9,7 +9,7 @@ namespace heddle::metrics {
 
 namespace {
 
-// What a tag says of its word. The kind is B, I, E, S, or O for none.
+// Parsed tag. The kind is B, I, E, S, or O for none.
 struct Tag {
   char kind = 'O';
   std::string_view type;

@@ -138,7 +138,7 @@ double best_null_threshold(std::span<const NullDecision> questions) {
   check<DataError>(!questions.empty(), "no question to choose a threshold with");
   std::vector<NullDecision> sorted(questions.begin(), questions.end());
   std::ranges::sort(sorted, {}, &NullDecision::null_score);
-  // What answering the first ones is worth more than answering none.
+  // Gain of answering the first ones over answering none.
   double gain = 0, best_gain = 0, best = sorted.front().null_score - 1;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     gain += sorted[i].if_answered - sorted[i].if_abstained;

@@ -116,7 +116,7 @@ std::string chrf_words(std::string_view line) {
   return words;
 }
 
-// What chrF compares: characters, and of chrF++ words.
+// Units that chrF compares: characters and, for chrF++, words.
 struct ChrfUnits {
   Units characters, words;
   ChrfUnits(std::string_view line, bool has_words)

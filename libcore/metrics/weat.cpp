@@ -43,7 +43,7 @@ Index subsets(Index of, Index size, Index most) {
   return static_cast<Index>(count);
 }
 
-// With the sum of all values fixed, the difference of means grows with the sum of the first set, which is compared
+// Since the sum of all values is fixed, the difference of means grows with the sum of the first set, which is compared
 // instead; sums of the same numbers in another order may differ in their last bits.
 class Counter {
  public:

@@ -132,7 +132,7 @@ Features features_at(TokenList text, Index position, Index ngrams) {
   return features;
 }
 
-// What the sum of their vectors is multiplied by.
+// Factor of the sum of their vectors.
 double scale_of(const Features& features) {
   const auto count = static_cast<double>(features.tokens.size() + features.hashes.size());
   return count > 0 ? 1 / std::sqrt(count) : 0;
@@ -267,7 +267,7 @@ class Bag : public ModelOfTokens, public CountedStart, public CountedLabels, pub
   }
 
   std::vector<double> summands(TokenList text, Index position) const override {
-    std::map<std::pair<bool, std::uint64_t>, double> places;  // that have each feature
+    std::map<std::pair<bool, std::uint64_t>, double> places;  // number of texts with each feature
     for_each_occurrence(text, position, ngrams_, [&](const Occurrence& found) {
       double& count = places[{found.is_token, found.value}];
       count = position == 0 ? count + 1 : 1;
@@ -410,7 +410,7 @@ class Bag : public ModelOfTokens, public CountedStart, public CountedLabels, pub
 
   Index ngrams_;
   nn::Embedding tokens_;
-  std::optional<nn::Embedding> table_;  // of n-grams
+  std::optional<nn::Embedding> table_;  // n-grams
   std::uint64_t dropout_site_;
 };
 

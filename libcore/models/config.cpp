@@ -148,7 +148,7 @@ void check_transformer(const TransformerConfig& config, const AttentionSupport& 
   const std::optional<Index> most = naming_errors("`positions`", [&] { return config.max_positions(); });
   check<UsageError>(!most || config.sequence_length <= *most, "`sequence_length` = ", config.sequence_length,
                     " is more than the ", most.value_or(0), " positions of `context`");
-  // What the texts of attention and positions ask for is refused by the block that they would make.
+  // Unsupported combinations of attention and positions are refused by a simulated block.
   const Simulation nothing_is_computed;
   Parameters parameters(ParameterSource::unset());
   const Scope scope(parameters, "");

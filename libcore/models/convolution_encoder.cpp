@@ -87,7 +87,7 @@ class ConvolutionEncoder : public SourceEncoder {
 
   // The vectors of rows with fewer times than the next kernel has taps.
   void finish(const Variable& x, Index taps, std::vector<Index>& left, Vectors& vectors) const {
-    std::map<Index, std::vector<Index>> rows;  // by the times that are left
+    std::map<Index, std::vector<Index>> rows;  // keyed by the number of remaining times
     for (std::size_t row = 0; row < left.size(); ++row) {
       if (left[row] > 0 && left[row] < taps) rows[left[row]].push_back(static_cast<Index>(row));
     }

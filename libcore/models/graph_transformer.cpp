@@ -17,7 +17,7 @@ namespace heddle::models {
 
 namespace {
 
-constexpr Index most_nodes = 4096;  // of a graph; states of all pairs take memory
+constexpr Index most_nodes = 4096;  // nodes of a graph; states of all pairs take memory
 constexpr double degree_stddev = 0.2;
 
 struct GraphTransformerConfig : GraphModelConfig {

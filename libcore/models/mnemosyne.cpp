@@ -116,7 +116,7 @@ class Mnemosyne : public Model, public UpdateRule {
     });
   }
 
-  // What the coordinates of each part say to one another, in both directions.
+  // Pooling over the coordinates of each part, and its broadcast back.
   Variable pooled(const Variable& x, const std::vector<Index>& parts) const {
     std::vector<Variable> all;
     Index first = 0;

@@ -29,7 +29,7 @@ void RnnConfig::spell_out() {
   const Index read_out = output_width();
   embedding_width = embedding();
   readout_width = read_out;
-  if (!has_annotations()) return;  // one vector for the whole source has neither
+  if (!has_annotations()) return;  // a single vector for the whole source has neither
   encoder_width = annotation_width();
   encoder_layers = encoder_depth();
 }

@@ -90,7 +90,7 @@ Tensor last_added(const Tensor& x, const std::vector<Index>& added) {
 
 namespace {
 
-// What the first of the roles does that the model has; empty if it has none.
+// Description of the first of these roles that the model has; empty if it has none.
 template <class... Roles>
 std::string first_of(const Model& model) {
   std::string_view ability;
@@ -98,7 +98,7 @@ std::string first_of(const Model& model) {
   return std::string(ability);
 }
 
-// What a model is made for comes before what it gives besides.
+// The main purpose of a model comes before its other uses.
 std::string what_it_does(const Model& model) {
   return first_of<SequenceToSequence, MixedPredictor, TokenLoss, BidirectionalLoss, ReplacementDetector,
                   MaskedPredictor, PermutationPredictor, NodeVectors, UpdateRule, ContextualVectors>(model);

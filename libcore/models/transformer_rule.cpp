@@ -78,7 +78,7 @@ class TransformerRule : public Model, public UpdateRule {
   }
 
  private:
-  // Without the oldest gradient, with the one that is seen.
+  // Drops the oldest gradient and appends the newest one.
   Tensor shifted(const Tensor& history, const Seen& seen, const Tensor& last_losses) const {
     const Tensor result(history.shape()), own = gradient_features(seen.gradients, precision_);
     const Index row = window_ * features;

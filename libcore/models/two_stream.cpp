@@ -18,7 +18,7 @@ heads::LanguageModel head_for(const Scope& scope, const TwoStreamConfig& config,
   return {scope, config.vocab_size, config.width, embedding_stddev};
 }
 
-// Without a limit of positions, as the published model has none; it was trained on 512.
+// No limit of positions, as in the published model, which was trained on 512.
 TwoStreamConfig xlnet_base() {
   TwoStreamConfig config;
   config.layers = 12;

@@ -10,7 +10,7 @@ namespace heddle::nn {
 
 namespace {
 
-constexpr Index most_rows = Index{1} << 24;  // of a sample with numbers of its own
+constexpr Index most_rows = Index{1} << 24;  // rows of a sample that are numbered separately
 
 }  // namespace
 

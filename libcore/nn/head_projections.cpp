@@ -66,7 +66,7 @@ class StandardProjections : public HeadProjections {
 
  private:
   HeadShape shape_;
-  std::vector<StackedLinear> layers_;  // of query, key and value
+  std::vector<StackedLinear> layers_;  // query, key and value
 };
 
 void check_parts(const HeadProjectionOptions& o) {

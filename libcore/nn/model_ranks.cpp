@@ -9,7 +9,7 @@ namespace heddle::nn {
 
 namespace {
 
-// What scopes know.
+// State shared with scopes.
 struct SharedBy {
   const ModelRanks* ranks;
 };
@@ -29,7 +29,7 @@ ParameterSource ModelRanks::divided(const ParameterSource& whole) const {
     shape.set(part->dimension, part->whole);
     const Tensor all(declaration.stacked_shape());
     Index row = 0;
-    for (const std::string& name : declaration.names) {  // one at a time, for memory
+    for (const std::string& name : declaration.names) {  // one at a time, to save memory
       const Tensor values = whole({{name}, shape, declaration.initializer});
       all.narrowed(0, row, declaration.shape[0]).assign(nn::part_of(values, *part, declaration.shape));
       row += declaration.shape[0];

@@ -7,7 +7,7 @@ namespace heddle::nn::parts {
 
 namespace {
 
-// What a name has, "/" before it, and the part that it then belongs to: the first that fits.
+// Substring of a parameter name, with "/" before it, and the part of such names: the first match counts.
 constexpr std::pair<std::string_view, std::string_view> names[] = {
     {"/lora/", adapters},
     {"norm/", norms},

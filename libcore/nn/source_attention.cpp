@@ -68,7 +68,7 @@ SourceAttention::Mixed SourceAttention::mix(const Variable& queries, const Memor
   const Variable scores = score_.empty() ? ops::batched_matmul(queries, memory.keys, {.transpose_b = true})
                                          : additive_scores(queries, memory.keys, score_, memory.lengths);
   const auto time = static_cast<std::size_t>(queries.shape()[1]);
-  std::vector<Index> lengths;  // of each row of scores
+  std::vector<Index> lengths;  // length of each row of scores
   for (const Index length : memory.lengths) lengths.insert(lengths.end(), time, length);
   const Variable weights = ops::softmax(scores, lengths);
   return {ops::batched_matmul(weights, memory.annotations), weights};

@@ -8,7 +8,7 @@ namespace heddle::ops {
 
 namespace {
 
-// What a function is at a point.
+// Value and derivative of a function at a point.
 struct Point {
   Real value, derivative;
 };

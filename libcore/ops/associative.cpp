@@ -140,7 +140,7 @@ Variable recall(const Variable& memory, const Variable& features) {
       y[row * shape.width + j] = is_empty ? Real(0) : sums[static_cast<std::size_t>(j)] / sums.back();
     }
   });
-  // With s = phi . M: dM_fj = phi_f dy_j / s_last, dM_f,last = -phi_f (dy . y) / s_last, dphi_f = (dy . M_f - (dy . y)
+  // s = phi . M: dM_fj = phi_f dy_j / s_last, dM_f,last = -phi_f (dy . y) / s_last, dphi_f = (dy . M_f - (dy . y)
   // M_f,last) / s_last.
   return record(y, {memory, features},
                 [shape, y, norms, of_memory = memory.value(), phi = features.value(), to_memory = memory.gradient(),

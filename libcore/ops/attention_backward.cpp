@@ -5,7 +5,7 @@ namespace heddle::ops {
 
 namespace {
 
-// What tasks add to. No two tasks of a wave share a row of anything.
+// Gradients that tasks add to. No two tasks of a wave share a row of anything.
 struct Targets {
   Tensor query, key, value;  // [batch, heads, time, width]
   Tensor bias;               // [heads of a pass, query_time, key_time]; empty when it is not needed
@@ -60,7 +60,7 @@ class BackwardTask {
         key_stride_(padded_columns(sizes_.key_width)),
         value_stride_(padded_columns(sizes_.value_width)) {}
 
-  // Where the gradients of biases go: [query_time, key_time] and [2 reach + 1]; null when they are not needed.
+  // Destinations of the gradients of biases: [query_time, key_time] and [2 reach + 1]; null when they are not needed.
   void set_bias_targets(Real* bias, Real* table) {
     dbias_ = bias;
     dtable_ = table;

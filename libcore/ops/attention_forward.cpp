@@ -13,8 +13,8 @@ struct Scratch {
   Operand values{Operand::Side::right}, weights{Operand::Side::left};
   Workspace mixed;
   ScoreTiles tiles;
-  std::vector<Real> maxima, sums;  // of each query's scores, and of e^(score - maximum), over the keys so far
-  std::vector<char> started;       // of each tile of queries: whether any of its keys have been mixed
+  std::vector<Real> maxima, sums;  // per query, over the keys so far: maximum score, and sum of e^(score - maximum)
+  std::vector<char> started;       // for each tile of queries: whether any of its keys have been mixed
 };
 Scratch& scratch() {
   static thread_local Scratch instance;

@@ -10,7 +10,7 @@ namespace heddle::ops {
 
 namespace {
 
-// Which head of x and which row of the table each head of the result has.
+// Head of x and row of the table for each head of the result.
 struct ProductHeads {
   ProductHeads(const Shape& x, const Shape& table)
       : count(table[0] == 1 ? x[1] : table[0]), group(count / std::max<Index>(1, x[1])), shared(table[0] == 1) {}

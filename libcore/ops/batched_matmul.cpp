@@ -12,7 +12,7 @@ namespace heddle::ops {
 namespace {
 
 constexpr Index block_rows = 96, block_columns = 192,
-                block_depth = 768;  // of the part of a product that a task computes
+                block_depth = 768;  // depth of the part of a product that a task computes
 
 template <class Y>
 HEDDLE_INLINE void store_loop(const Real* values, Real scale, bool add, Y* y, Index count) {

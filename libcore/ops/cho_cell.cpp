@@ -1,4 +1,4 @@
-// With [a_r a_z a_n] = a_t, [u_r u_z] = U_rz h_{t-1} and the sigmoid s:
+// Gates [a_r a_z a_n] = a_t, [u_r u_z] = U_rz h_{t-1}; s is the sigmoid:
 //
 //   r = s(a_r + u_r),  z = s(a_z + u_z),  n = tanh(a_n + U_n (r h_{t-1})),  h_t = (1 - z) n + z h_{t-1}.
 //

@@ -18,7 +18,7 @@ namespace {
 
 constexpr Index rows_per_task = 8;
 
-// What the elements of a row of gradients have in common.
+// Terms common to the elements of a row of gradients.
 struct RowGradient {
   Real log_sum, uniform, factor;
   Real inverse_cap;  // 0: none
@@ -54,7 +54,7 @@ void check_targets(const Shape& logits, const std::vector<TokenId>& targets) {
   }
 }
 
-// How much each row counts.
+// Weight of each row.
 std::vector<double> row_weights(const std::vector<TokenId>& targets, const std::vector<double>& class_weights,
                                 Index classes) {
   check<ShapeError>(class_weights.empty() || static_cast<Index>(class_weights.size()) == classes, class_weights.size(),

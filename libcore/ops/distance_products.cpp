@@ -52,7 +52,7 @@ HEDDLE_KERNEL void extend_key(const BFloat16* x, const DistanceKeys& options, Re
   extend_loop(x, options, y, width);
 }
 
-// With g_i = dy_i - y_i dy_width: dx += g, or (g - y (y . g)) / |x| for a key that was divided by its length.
+// g_i = dy_i - y_i dy_width; dx += g, or (g - y (y . g)) / |x| for a key that was divided by its length.
 template <class X, class Y>
 HEDDLE_INLINE void extend_backward_loop(const X* x, const Real* y, const Real* dy, const DistanceKeys& options, Y* dx,
                                         Index width) {

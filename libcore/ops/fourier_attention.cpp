@@ -14,7 +14,7 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Real rest = Real(1e-6);  // of the sum of a row
+constexpr Real rest = Real(1e-6);  // lower bound of a row's sum
 constexpr Index key_tile = 256;    // keys of one query at once
 constexpr Index query_group = 512;
 
@@ -62,7 +62,7 @@ struct CoordinateSums {
   Real query, radius;
 };
 
-// With h_j = dproduct_j log_derivative_j: dkeys -= R h; returns sum_j h_j and sum_j h_j (q - k_j).
+// h_j = dproduct_j log_derivative_j; dkeys -= R h; returns sum_j h_j and sum_j h_j (q - k_j).
 HEDDLE_KERNEL CoordinateSums sinc_backward(const Coordinate& c, const Real* dproducts, const Real* log_derivatives,
                                            Real* dkeys, Index count) {
   const Real q = c.query, radius = c.radius;
@@ -114,7 +114,7 @@ struct Problem {
   AttentionSizes sizes;
   FourierAttention options;
   Tensor query, key, value;
-  std::vector<Real> radius;  // of each coordinate
+  std::vector<Real> radius;  // radius of each coordinate
 
   Index key_row(Index batch) const {
     return options.key_rows.empty() ? batch : options.key_rows[static_cast<std::size_t>(batch)];

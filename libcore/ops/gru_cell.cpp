@@ -1,4 +1,4 @@
-// With [a_r a_z a_n] = a_t, [u_r u_z u_n] = u_t, the sigmoid s and a bias b_h:
+// Gates [a_r a_z a_n] = a_t, [u_r u_z u_n] = u_t; s is the sigmoid, b_h a bias:
 //
 //   r = s(a_r + u_r),  z = s(a_z + u_z),  n = tanh(a_n + r (u_n + b_h)),  h_t = (1 - z) n + z h_{t-1}.
 //

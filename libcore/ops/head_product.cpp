@@ -12,7 +12,7 @@ namespace heddle::ops {
 
 namespace {
 
-constexpr Index block_rows = 256;  // of x in one product
+constexpr Index block_rows = 256;  // rows of x in one product
 
 // A thread's memory, kept from task to task.
 struct Scratch {

@@ -162,7 +162,7 @@ Tensor linear_attention_step(const Variable& query, const Variable& key, const V
 
 namespace {
 
-// Without an order of queries and keys.
+// Queries and keys have no order.
 Tensor attend_beside(const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& vectors,
                      const FeatureOptions& features, LinearState& state) {
   const Section section("linear attention");

@@ -41,8 +41,8 @@ struct Scratch {
   FeatureBlock queries, keys;
   Workspace sums, norms, dsums, dnorms, prefixes, scores, dscores, mixed, dvalues, dmixed, rows;
   std::array<Real, block> totals, dtotals;
-  std::vector<Index> prefix_of;               // of each block: which of the prefixes it sees
-  std::vector<std::int32_t> block_exponents;  // of each block
+  std::vector<Index> prefix_of;               // for each block, the prefix that it sees
+  std::vector<std::int32_t> block_exponents;  // exponent of each block
 };
 Scratch& scratch() {
   static thread_local Scratch instance;

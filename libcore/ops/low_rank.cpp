@@ -74,7 +74,7 @@ LowRankSum::LowRankSum(const LowRankTerm& term, const Variable& x, Index width)
   turned_b_ = turned(term.b.value(), parts);
   low_ = Tensor({parts * rank_, rows_});
   matmul(matrix(a_), transpose(input), target(low_), scale_);
-  count_matmul(rows_, out_, rank_, parts);  // what add() does, row by row
+  count_matmul(rows_, out_, rank_, parts);  // the products of add(), row by row
   if (d_a_ && Recording::current() != nullptr) input_ = input;
 }
 

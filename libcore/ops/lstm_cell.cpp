@@ -1,4 +1,4 @@
-// With the gates [i f g o] = a_t + u_t, the sigmoid s, and the cell state c, the second part of the state:
+// Gates [i f g o] = a_t + u_t; s is the sigmoid; c, the second part of the state, is the cell state:
 //
 //   c_t = s(f) c_{t-1} + s(i) tanh(g),  h_t = s(o) tanh(c_t).
 //

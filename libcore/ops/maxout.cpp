@@ -7,7 +7,7 @@ namespace heddle::ops {
 
 namespace {
 
-// Where the largest of x[0] .. x[pool - 1] is.
+// Index of the largest of x[0] .. x[pool - 1].
 template <class X>
 HEDDLE_INLINE Index largest_of(const X* x, Index pool) {
   Index largest = 0;

@@ -154,7 +154,7 @@ struct MixSizes {
   Index group() const { return heads / kv_heads; }
 };
 
-constexpr Index query_rows = 64;  // of a product, forward
+constexpr Index query_rows = 64;  // rows of a forward product
 
 MixSizes checked(const Variable& weights, const Variable& value, const std::vector<Index>& key_rows) {
   const Shape &w = weights.shape(), &v = value.shape();

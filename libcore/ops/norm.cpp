@@ -13,7 +13,7 @@ namespace {
 
 constexpr Index rows_per_task = 32;
 
-// What the backward pass needs of a row: x^ = (x - mean) * inverse.
+// Moments of a row for the backward pass: x^ = (x - mean) * inverse.
 struct RowMoments {
   Real mean, inverse;
 };
@@ -104,7 +104,7 @@ void sum_parts(const Tensor& parts, const GradientTarget& target) {
   });
 }
 
-// Where the rows of a tensor begin, in elements from the first one.
+// Offsets of the rows of a tensor, in elements.
 class RowPlaces {
  public:
   explicit RowPlaces(const Tensor& x) : x_(x), width_(x.shape()[-1]), is_contiguous_(x.is_contiguous()) {}
@@ -122,7 +122,7 @@ struct Norm {
   DType output;
 };
 
-// What the backward pass needs.
+// Saved for the backward pass.
 struct Saved {
   Tensor x, gain, moments;  // moments [rows, 2]
   bool centred;

@@ -25,7 +25,7 @@ Index rows_per_task(const Tensor& weight) {
   return weight.size() <= 256 * 1024 ? 16 : 32;
 }
 
-// What a task keeps from one time to the next, and the memory that it reuses.
+// State of a task between time steps, and memory that it reuses.
 struct Scratch {
   Operand left{Operand::Side::left}, right{Operand::Side::right};
   Operand inner{Operand::Side::right}, projection{Operand::Side::right};
@@ -38,7 +38,7 @@ struct Scratch {
 
 struct Sizes {
   Index batch, time, width;
-  Index gates, direct;  // of all parts together, and of those that are products of h
+  Index gates, direct;  // width of all gates, and of those that are products of h
   Index projected;      // width of what they multiply: width without a projection
 };
 
@@ -282,7 +282,7 @@ class SequenceGradients {
   const Tensor dy_;      // flat, as the result
   const Tensor before_;  // h_{t-1} of each time t, [batch, time, width]
   const Tensor da_, du_;
-  const Tensor projected_;  // of P h_{t-1} of each time t, [batch, time, projected]; empty without a projection
+  const Tensor projected_;  // P h_{t-1} for each time t, [batch, time, projected]; empty without a projection
   const Tensor start_;
 };
 

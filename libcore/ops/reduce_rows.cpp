@@ -10,7 +10,7 @@ namespace heddle::ops {
 
 namespace {
 
-// Where parts begin, shared with what the backward pass keeps.
+// Starts of parts, shared with the backward pass.
 using Starts = std::shared_ptr<const std::vector<Index>>;
 
 HEDDLE_INLINE void sum_of_part(const Real* x, Index first, Index last, Index columns, Real scale, Real* y) {

@@ -46,7 +46,7 @@ HEDDLE_INLINE void rotate_interleaved(const X* x, const Real* cosines, const Rea
   }
 }
 
-// What all heads of one position have in common, so that a call serves them all.
+// Rotation of one position, which a call applies to all heads.
 struct Turn {
   const Real *cosines, *sines;
   Real sign;

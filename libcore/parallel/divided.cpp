@@ -11,7 +11,7 @@ namespace {
 
 thread_local const Group* dividing_group = nullptr;
 
-// What a rank's work threw, in words that other ranks understand; kind 0: nothing.
+// Exception of a rank's work, encoded for other ranks; kind 0: none.
 struct Failure {
   char kind = 0;
   int exit_status = 0;

@@ -14,7 +14,7 @@ using heddle::parallel::MpiMessage;
 
 struct Exchange {
   std::vector<MPI_Request> requests;
-  std::vector<int> ranks;  // of the requests
+  std::vector<int> ranks;  // rank of each request
 };
 
 // MPI counts in int.
@@ -91,7 +91,7 @@ int wait(void* pending, double seconds) {
   return -1;
 }
 
-// What is not done by now never will be.
+// Cancels requests that have not completed.
 void forget(void* pending) {
   const auto* const exchange = static_cast<Exchange*>(pending);
   for (MPI_Request request : exchange->requests) {

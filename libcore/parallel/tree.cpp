@@ -80,7 +80,7 @@ std::vector<Range> nodes_within(const Range& own, Index leaves) {
 template <class T>
 PendingSum<T>::PendingSum(const Group& group, Index leaves, ForRanks own, std::span<T> result)
     : group_(group), leaves_(leaves), own_(own[static_cast<std::size_t>(group.rank())]), result_(result) {
-  std::vector<std::size_t> first;  // of each rank's nodes, among all
+  std::vector<std::size_t> first;  // index of each rank's first node among all
   for (int rank = 0; rank < group.size(); ++rank) {
     first.push_back(nodes_.size());
     const std::vector<Range> held = nodes_within(part_of(leaves, rank, group.size()), leaves);

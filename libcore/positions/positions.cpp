@@ -15,7 +15,7 @@ namespace {
 
 using MakeScheme = std::shared_ptr<const Positions>(Settings&, const Scope&, const PositionShape&);
 
-// Those that a scheme reads, for a shape of its stack as good as any.
+// Settings that a scheme reads; the shape of its stack does not matter.
 std::vector<SettingHelp> settings_of(const char* name, MakeScheme* make) {
   const Simulation nothing_is_computed;
   Parameters parameters(ParameterSource::unset());

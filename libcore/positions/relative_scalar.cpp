@@ -24,7 +24,7 @@ struct Buckets {
     const Index distance = causal ? std::max<Index>(0, -offset) : std::abs(offset);
     if (distance < exact) return first + distance;
     const auto ratio = [exact](Index x) { return std::log(static_cast<double>(x) / static_cast<double>(exact)); };
-    // Where a distance is exactly at the beginning of a bucket, rounding must not leave it in the one before.
+    // Keeps rounding from moving a distance at the start of a bucket into the previous one.
     constexpr double rounding = 1e-9;
     const double further = ratio(distance) / ratio(max_distance) * static_cast<double>(side - exact) + rounding;
     return first + exact + std::min(side - exact - 1, static_cast<Index>(further));

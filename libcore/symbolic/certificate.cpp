@@ -15,10 +15,10 @@ namespace {
 constexpr std::array<std::string_view, 5> claim_texts{"nothing", "nonnegative", "stable", "asymptotically stable",
                                                       "globally asymptotically stable"};
 
-// Where a system of linear fields rests, if at one point only: Gauss' elimination.
+// The equilibrium of a system of linear fields, if it is unique, by Gaussian elimination.
 std::optional<std::vector<Rational>> linear_rest(const std::vector<Polynomial>& fields) {
   const std::size_t n = fields.size();
-  std::vector<std::vector<Rational>> rows;  // of A | -b
+  std::vector<std::vector<Rational>> rows;  // rows of A | -b
   for (const Polynomial& field : fields) {
     if (field.degree() > 1) return std::nullopt;
     std::vector<Rational> row;

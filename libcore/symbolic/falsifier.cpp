@@ -12,7 +12,7 @@ namespace {
 
 using Point = std::vector<double>;
 
-// What is searched for a negative value.
+// Function that is searched for a negative value.
 class SearchTarget {
  public:
   virtual ~SearchTarget() = default;
@@ -63,7 +63,7 @@ class NumericPolynomial {
     std::vector<std::pair<std::size_t, std::size_t>> factors;
   };
   std::vector<Monomial> monomials_;
-  std::vector<std::vector<double>> powers_;  // of each variable, those that occur
+  std::vector<std::vector<double>> powers_;  // for each variable, the powers that occur
 };
 
 // The first of ever more exact points near x that `check` takes.

@@ -70,7 +70,7 @@ ex to_ginac(const Tree& tree, const Symbols& symbols) {
 // Expressions as polynomials in variables and functions, of which new ones are added until the ring is closed.
 class Ring {
  public:
-  // Has `room` variables in all, of which the symbols are the first.
+  // `room`: number of all variables, of which the symbols are the first.
   Ring(const Symbols& symbols, const std::vector<std::string>& names, Index room)
       : symbols_(symbols), names_(names), room_(room) {}
 

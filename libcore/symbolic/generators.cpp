@@ -20,10 +20,10 @@ void check_variables(const GeneratorSettings& settings) {
 // The variables of generated polynomials: x_i, then with functions s_i, a function of x_i, and cos x_i.
 struct GeneratorRing {
   Index n;
-  std::vector<Node> functions;  // of each variable, or none
+  std::vector<Node> functions;  // for each variable, or none
 
   Index size() const { return functions.empty() ? n : 3 * n; }
-  // Those that random polynomials have: not the cosines, which derivatives bring.
+  // Variables of random polynomials: not the cosines, which derivatives introduce.
   Index drawn() const { return functions.empty() ? n : 2 * n; }
   Polynomial variable(Index i) const { return Polynomial::variable(size(), i); }
   Polynomial zero() const { return Polynomial(size()); }

@@ -98,7 +98,7 @@ std::vector<std::vector<Exponents>> in_blocks(const std::vector<Exponents>& cand
 }
 
 struct Extent {
-  Exponents most;  // of each variable
+  Exponents most;  // for each variable
   Index least_degree = 0, most_degree = 0;
 };
 

@@ -202,7 +202,7 @@ class InfixReader {
 
 struct Equation {
   std::string name;
-  std::size_t begin, end;  // of its right side
+  std::size_t begin, end;  // range of its right side
 };
 
 class EquationReader {
@@ -281,7 +281,7 @@ Tree read_infix(std::string_view text, const Names& names) {
 
 namespace {
 
-// How tightly what a node writes holds together: 1 sums and signs, 2 products, 4 powers, 5 all else.
+// Precedence of a node's text: 1 sums and signs, 2 products, 4 powers, 5 all else.
 int strength(const Tree& tree) {
   switch (tree.node) {
     case Node::sum:

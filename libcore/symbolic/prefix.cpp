@@ -101,7 +101,7 @@ class PrefixReader {
   }
 
   std::string_view rest_, token_;
-  std::size_t number_ = 0;  // of the token, from 1
+  std::size_t number_ = 0;  // number of the token, from 1
   Index variables_, nodes_ = 0;
 };
 

@@ -88,8 +88,8 @@ void multiply_any(const BlockRows& x, Index row, Index rows, const BlockWeights&
 
 constexpr Index words = block_elements / 4;
 
-// What comes from memory meanwhile are the next eight groups of rows of weights, in streams side by side: memory serves
-// them faster than one. `next` is in the first of them, where the groups that are multiplied have come to.
+// Meanwhile the next eight groups of rows of weights are prefetched, in parallel streams: memory serves them faster
+// than one. `next` is in the first of them, where the groups that are multiplied have come to.
 constexpr Index streams = 8;
 constexpr Index cache_line = 64;
 template <Index lanes, class W>
@@ -212,7 +212,7 @@ HEDDLE_VNNI HEDDLE_INLINE void turn(const __m512i (&rows)[4], __m512i* columns) 
   columns[3] = _mm512_unpackhi_epi64(c, d);
 }
 
-// Without a sign, as the product wants them: plus `bias`.
+// Unsigned, as the product requires: plus `bias`.
 template <class W>
 constexpr int bias = has_bytes<W> ? 128 : 8;
 

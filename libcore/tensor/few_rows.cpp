@@ -13,12 +13,12 @@ namespace heddle {
 namespace {
 
 constexpr Index most_rows = 24;           // above it, packing is faster
-constexpr Index task_bytes = 4096 << 10;  // of weights, at most
+constexpr Index task_bytes = 4096 << 10;  // bytes of weights per task, at most
 constexpr Index group = 8;                // rows of x that are multiplied at once, where there are enough
 constexpr Index enough = 4;
-constexpr Index most_at_once = 256;      // of more rows, the results take too much memory
+constexpr Index most_at_once = 256;      // results of more rows take too much memory
 constexpr Index depth = 1024;            // multiplied at once: a group of rows stays in the nearest cache
-constexpr Index block_bytes = 64 << 10;  // of weights that wait in the core's cache
+constexpr Index block_bytes = 64 << 10;  // weights that stay in the core's cache
 
 // values [rows of x, columns of the tile] = x w^T. Sums are taken over one part of the depth after the other.
 template <class W>
@@ -72,7 +72,7 @@ class FewRows {
   struct Block {
     Index begin, end;              // the columns of the first half
     Index half;                    // from there to the others
-    Index k, count;                // what is multiplied of them
+    Index k, count;                // the part of them that is multiplied
     Index next;                    // the next block's first column,
     Index next_k, next_count = 0;  // and what is multiplied of it, where there is one
   };

@@ -84,7 +84,7 @@ HEDDLE_AVX512 inline void transpose8(const __m512 (&r)[8], __m512 (&to)[8]) {
   }
 }
 
-// What a panel is made from: `lanes` rows of the left operand or columns of the right one.
+// Source of a panel: `lanes` rows of the left operand or columns of the right one.
 struct Source {
   Index lanes, depth, stride;
 };

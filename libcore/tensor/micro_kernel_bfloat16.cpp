@@ -66,7 +66,7 @@ HEDDLE_AVX512_BF16 HEDDLE_INLINE __m512i load_halves(const float* x, Index count
   return reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(high, low));
 }
 
-// What a panel is made from: `lanes` rows of the left operand or columns of the right one.
+// Source of a panel: `lanes` rows of the left operand or columns of the right one.
 struct Source {
   Index lanes, depth, stride;
 };

@@ -70,7 +70,7 @@ Index padded_columns(Index columns) {
 
 namespace {
 
-// What the rows [begin, end) of a product need: columns, and steps of the depth.
+// Columns and depth steps needed for the rows [begin, end) of a product.
 struct Needed {
   Index columns, depth_begin, depth_end;
 };

@@ -11,7 +11,7 @@ namespace heddle {
 namespace {
 
 // Multiples of every kernel's tile and depth_unit, as far as they count lanes or depth.
-constexpr Index depth_bytes = 3072;                  // of a lane of a slab
+constexpr Index depth_bytes = 3072;                  // bytes of a lane of a slab
 constexpr Index pack_lanes = 288, pack_depth = 256;  // packed at a time
 // The same for contiguous lanes. More rows of a matrix, often a power of two apart, fall on the same cache lines.
 constexpr Index pack_step = 16;

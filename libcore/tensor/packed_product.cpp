@@ -20,7 +20,7 @@ constexpr Index rounded_up(Index x, Index unit) {
 // Multiples of every kernel's tile and depth_unit, as far as they count lanes or depth.
 constexpr Index slab_bytes = Index{12} << 20;                    // of the common operand, in the shared cache
 constexpr Index own_bytes = 800 << 10;                           // of a task's own operand, in its core's cache
-constexpr Index tile_rows = 256, tile_columns = 480;             // of the common operand, multiplied at a time
+constexpr Index tile_rows = 256, tile_columns = 480;             // tile of the common operand
 constexpr Index most_own = 256, good_own = 128, least_own = 64;  // lanes of a task
 constexpr Index least_span = 192;
 
@@ -69,7 +69,7 @@ class PackedProduct {
     Index lanes, spans;
   };
 
-  // What a slab is of the whole product.
+  // Part of the whole product that a slab covers.
   struct Slab {
     Index lane, depth_begin;
     bool first, last;  // along the depth
@@ -178,13 +178,13 @@ class PackedProduct {
   const Lanes own_, common_;
   const TileSink& sink_;
   const Index inner_;
-  const Index depth_;      // of a slab
+  const Index depth_;      // depth of a slab
   const std::byte* kept_;  // the right operand's panels, or null
   const Index slab_;       // lanes
   const Cut cut_;
   std::byte* packed_ = nullptr;
   const std::byte* common_panels_ = nullptr;
-  Real* sums_ = nullptr;  // of a slab, when the depth is cut
+  Real* sums_ = nullptr;  // sums of a slab, when the depth is cut
   Index sums_stride_ = 0;
 };
 

@@ -37,8 +37,8 @@ double quota_of_version_1(const std::filesystem::path& group) {
   return quota >> allowed && length >> period && allowed > 0 && period > 0 ? allowed / period : 0;
 }
 
-// What a group could still get of the memory in the file `limit`, with what it has in the file `used`. Version 1 writes
-// no limit as a number beyond any memory.
+// Memory that a group may still allocate: the number in the file `limit` minus that in the file `used`. Version 1
+// writes a number beyond any memory for no limit.
 double left_of(const std::filesystem::path& group, const char* limit, const char* used) {
   constexpr double beyond_any = 1e18;
   double most = 0, now = 0;

@@ -67,7 +67,7 @@ void set_bits(const float (&x)[block_elements], float d, Q4Block& block) {
 // Numbers that are divided by d, and the scale that suits them best.
 struct Fit {
   float d = 0, scale = 0;
-  double gain = 0;  // by how much the error is less than that of zeros
+  double gain = 0;  // reduction of the error relative to that of zeros
 };
 Fit fit_of(const float (&x)[block_elements], const float* importance, float d) {
   const float inverse = reciprocal(d);

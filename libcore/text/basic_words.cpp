@@ -147,8 +147,8 @@ class Words {
   EuropeanAccents accents_;
   LowerCase lower_;
   std::string word_;
-  Origin origin_{};              // of the character that is being added
-  std::vector<Origin> origins_;  // of each byte of the word, where they are wanted
+  Origin origin_{};              // origin of the character being added
+  std::vector<Origin> origins_;  // origin of each byte of the word, on request
 };
 
 template <class Take>

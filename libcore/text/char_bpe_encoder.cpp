@@ -110,7 +110,7 @@ class CharBpeEncoder : public Encoder {
     SpacedWords::Scratch spaced;
   };
 
-  // Where text without a token is, as far as it is known.
+  // Place of text that has no token, as far as it is known.
   template <class Encode>
   static void at_offset(std::size_t offset, const Encode& encode) {
     try {

@@ -18,7 +18,7 @@ constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
 struct Node {
   enum class Kind { set, ahead, sequence, choice, repeat };
   Kind kind = Kind::sequence;
-  CodePoints set;  // of what is taken, or looked at
+  CodePoints set;  // code points of the match or the lookahead
   bool end = false;
   std::vector<Node> parts;
   std::size_t least = 0, most = 0;

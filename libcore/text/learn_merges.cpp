@@ -22,7 +22,7 @@ using Slot = std::uint32_t;
 constexpr Piece gap = -1;
 
 struct Occurrence {
-  Slot slot;  // where the left piece begins, or began
+  Slot slot;  // slot of the left piece, now or formerly
   std::uint32_t word;
 };
 

@@ -20,9 +20,9 @@ namespace {
 
 constexpr std::size_t longest_piece = 16;    // characters
 constexpr std::size_t seeds_per_piece = 10;  // pieces to begin with for each that is wanted
-constexpr double kept_part = 0.75;           // of the pieces, each time some go
+constexpr double kept_part = 0.75;           // fraction of the pieces kept at each pruning
 constexpr int steps_a_round = 2;
-constexpr Index tasks = 16;  // whatever the number of threads, so that sums are the same
+constexpr Index tasks = 16;  // independent of the number of threads, so that sums are the same
 constexpr double least_count = 1e-3;
 // Words are learnt from in parts of so many bytes: longer ones are no words, and would take memory in proportion.
 constexpr std::size_t longest_run = std::size_t{1} << 14;
@@ -43,7 +43,7 @@ struct Counted {
   }
 };
 
-// What a table's entries are worth; the best first, ties by bytes.
+// Orders a table's entries by their worth; the best first, ties by bytes.
 std::vector<std::size_t> best_first(const Counted& table, const std::function<double(std::size_t)>& worth) {
   std::vector<std::tuple<double, std::string_view, std::size_t>> order;
   for (std::size_t i = 0; i < table.counts.size(); ++i) order.emplace_back(-worth(i), table.texts[i], i);
@@ -142,7 +142,7 @@ class UnigramLearner {
   LearntUnigram sorted() const;
 
   const UnigramGoal& goal_;
-  Counted runs_;                     // of known characters
+  Counted runs_;                     // runs of known characters
   std::vector<std::string> pieces_;  // the characters first
   std::vector<double> scores_;       // counts, until they are normalised
   std::size_t characters_ = 0;
@@ -168,7 +168,7 @@ void UnigramLearner::for_each_substring(const Counted& shorter, std::size_t char
   }
 }
 
-// Which hashes have come once, and which again: some that have not come seem to have, none the other way round.
+// Approximate record of hashes seen once and again: has false positives, no false negatives.
 class Sieve {
  public:
   // For at most so many different texts, of which a fourth is taken for others.
@@ -306,7 +306,7 @@ void UnigramLearner::improve() {
   if (goal_.progress) goal_.progress(pieces_.size(), log_likelihood);
 }
 
-// How often each piece occurs in the most probable ways to write the words.
+// Count of each piece in the most probable segmentations of the words.
 std::vector<double> UnigramLearner::best_counts(const PieceTrie& index) const {
   std::vector<double> counts(pieces_.size());
   std::vector<LastPiece> ways;
@@ -329,7 +329,7 @@ std::vector<TokenId> UnigramLearner::without_itself(TokenId piece, const PieceTr
   return parts;
 }
 
-// What goes is replaced by its parts, and their counts rise by its own.
+// A removed piece is replaced by its parts, whose counts increase by its own.
 void UnigramLearner::prune() {
   const PieceTrie index = trie();
   const std::vector<double> counts = best_counts(index);

@@ -77,7 +77,7 @@ class CharacterEncoder : public Encoder {
 
   const Vocabulary& vocabulary_;
   bool byte_fallback_;
-  std::unordered_map<char32_t, TokenId> long_;  // of characters of several bytes
+  std::unordered_map<char32_t, TokenId> long_;  // characters of several bytes
 };
 
 class WordEncoder : public Encoder {

@@ -55,7 +55,8 @@ std::size_t Merges::slot_of(TokenId left, TokenId right) const {
 
 struct Merges::ShortWord {
   std::array<TokenId, short_word> tokens;
-  std::array<std::uint32_t, short_word> ranks;  // of the pair that begins at each token; the last one begins none
+  std::array<std::uint32_t, short_word>
+      ranks;  // rank of the pair that begins at each token; the last token begins none
   std::size_t count;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* lost = "these are not the ids of the text";
 
-// Where the text ends that the unknown token at `begin` stands for.
+// End of the text that the unknown token at `begin` represents.
 std::size_t unknown_end(TokenizerKind kind, std::string_view text, std::size_t begin) {
   check<DataError>(begin < text.size() && kind == TokenizerKind::character, lost);
   return begin + decode(text, begin).length;

@@ -28,7 +28,7 @@ Pattern::Pattern(std::string_view expression) : program_(compile_expression(expr
 }
 
 void Pattern::find_symbols() {
-  std::vector<std::pair<char32_t, std::size_t>> edges;  // where the code points of a set begin or end
+  std::vector<std::pair<char32_t, std::size_t>> edges;  // bounds of the code point ranges of a set
   const auto note = [&](const CodePoints& set, std::size_t number) {
     for (const auto& [first, last] : set.ranges()) {
       edges.emplace_back(first, number);

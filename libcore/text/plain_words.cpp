@@ -40,7 +40,7 @@ bool joins(char32_t before, char32_t code, char32_t after) {
   return (code == U'.' || code == U',' || code == U':') && are(CharacterClass::number);
 }
 
-// Where the word that begins at a letter, number or mark ends.
+// End of a word that begins with a letter, number or mark.
 std::size_t end_of_word(std::string_view text, std::size_t at) {
   for (char32_t last = 0; at < text.size();) {
     const auto [code, length] = decode(text, at);
@@ -57,7 +57,7 @@ std::size_t end_of_word(std::string_view text, std::size_t at) {
   return at;
 }
 
-// Where the repetitions of the grapheme end that begins at the position.
+// End of the repetitions of the grapheme at the position.
 std::size_t end_of_same(std::string_view text, std::size_t at) {
   const std::string_view first = text.substr(at, grapheme_end(text, at) - at);
   do {

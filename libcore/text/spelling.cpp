@@ -17,7 +17,7 @@ constexpr bool is_byte_level(TokenizerKind kind) {
 // GPT-2's alphabet: the code point of each byte, and back.
 struct ByteAlphabet {
   std::array<char32_t, 256> codes{};
-  std::array<int, 512> bytes{};  // of each code point, or -1
+  std::array<int, 512> bytes{};  // byte of each code point, or -1
 
   constexpr ByteAlphabet() {
     bytes.fill(-1);

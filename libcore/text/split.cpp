@@ -6,7 +6,7 @@ Split::Split(const std::string& expression, Matches matches, bool inverted)
     : pattern_(expression), matches_(matches), inverted_(inverted) {}
 
 void Split::for_each(std::string_view text, const Take& take) const {
-  PatternSpan piece{0, 0, false};  // that may grow
+  PatternSpan piece{0, 0, false};  // the piece that may still grow
   const auto finish = [&] {
     if (piece.end > piece.begin) take(piece.begin, piece.end);
   };

@@ -10,7 +10,7 @@ namespace heddle::text {
 
 namespace {
 
-// What fingerprints began with; fields that came later count only where they say something.
+// Fields of the first fingerprints; later fields count only if they are set.
 constexpr std::array<std::string_view, 12> first_fields = {"kind",    "pieces",      "merges",         "special_tokens",
                                                            "unknown", "end_of_text", "classification", "separator",
                                                            "mask",    "padding",     "lowercase",      "strip_accents"};

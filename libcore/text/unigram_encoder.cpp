@@ -90,7 +90,7 @@ class UnigramEncoder : public Encoder {
   struct Scratch {
     std::vector<LastPiece> ways;
     SpacedWords::Scratch spaced;
-    float sum = 0;  // of the text so far
+    float sum = 0;  // log-probability of the text so far
   };
 
   // As SentencePiece, whose files say that only spaces separate words.
@@ -105,7 +105,7 @@ class UnigramEncoder : public Encoder {
     }
   }
 
-  // Where in a part a word without a token is, normalisation hides.
+  // Normalisation hides the place of a word without a token.
   void encode_spaced(std::string_view text, std::size_t begin, std::size_t end, Scratch& scratch,
                      std::vector<TokenId>& ids) const {
     const std::string_view part = text.substr(begin, end - begin);

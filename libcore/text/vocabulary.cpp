@@ -75,7 +75,7 @@ void Vocabulary::add_piece(std::size_t id) {
   check<DataError>((may_be_empty || !piece.empty()) && is_utf8(piece) && piece.find('\0') == std::string::npos,
                    "piece ", id, " of the tokenizer is empty or not valid UTF-8 text");
   if (model_.byte_fallback && roles_[id] == Role::piece && named_byte(piece) >= 0) roles_[id] = Role::byte;
-  constexpr std::size_t most_bytes = 256;  // what is searched at every place of a text
+  constexpr std::size_t most_bytes = 256;  // they are searched at every place of a text
   check<DataError>(roles_[id] == Role::piece || piece.size() <= most_bytes, "token ", id, " of the tokenizer has ",
                    piece.size(), " bytes; special and added tokens have at most ", most_bytes);
   if (roles_[id] != Role::piece) {

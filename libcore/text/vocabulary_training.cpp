@@ -80,7 +80,7 @@ bool is_boundary(TokenizerKind kind, std::string_view text, std::size_t at) {
   return counts_words(kind) ? is_pretoken_boundary(text, at, LetterMarks::joined) : is_character_boundary(text, at);
 }
 
-// Where the first byte that is not valid UTF-8 is, if any.
+// Position of the first byte that is not valid UTF-8, if any.
 std::optional<std::size_t> find_invalid(std::string_view text) {
   if (is_utf8(text)) return std::nullopt;
   std::size_t at = 0;
@@ -203,12 +203,12 @@ void Trainer::add_wordpieces(TokenizerModel& model, std::size_t room) const {
   };
   const std::size_t half = (room + 1) / 2;
   LearntMerges learnt = learn(half);
-  // Where the merges end sooner, their places go to characters that were left out.
+  // If there are fewer merges, characters that were left out take their places.
   if (learnt.pieces.size() < room && half < characters.size()) learnt = learn(half + room - learnt.pieces.size());
   std::ranges::move(learnt.pieces, std::back_inserter(model.pieces));
 }
 
-// What bytes fall back to has a score that is never asked for: the least.
+// Byte fallback pieces have the lowest score, which is never read.
 void Trainer::add_unigram_pieces(TokenizerModel& model, std::size_t room) const {
   model.byte_fallback = has_bytes();
   const LearntUnigram learnt =

@@ -89,7 +89,7 @@ class WordPieceEncoder : public Encoder {
 
   const Vocabulary& vocabulary_;
   BasicWords words_;
-  std::optional<Cuts> cuts_;  // in place of those
+  std::optional<Cuts> cuts_;  // used instead of those
   std::size_t longest_ = 0;
 };
 

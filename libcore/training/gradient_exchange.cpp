@@ -87,7 +87,7 @@ void GradientExchange::watch(Recording& recording) {
   });
 }
 
-// What is under way continues, too: some networks move nothing between calls.
+// Also advances pending messages: some networks make no progress between calls.
 void GradientExchange::complete(std::size_t gradient) {
   const Part part(nn::parts::optimizer);
   Section section("exchange of gradients");

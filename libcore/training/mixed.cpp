@@ -114,7 +114,7 @@ MixedEvaluation evaluate(const models::MixedPredictor& model, const data::TokenS
         if (windows.time < 2 || sum.is_over()) return;
         const data::MaskedBatch batch = data::masked_copy(windows, vocabulary, {.probability = 0.15}, 0, first);
         first += windows.batch;
-        if (batch.rows.empty()) return;  // as of a last window of one token and an end of text
+        if (batch.rows.empty()) return;  // as for a last window of one token and an end of text
         (void)sum.add([&] {
           MaskedEvaluation part;
           const Variable hidden = ops::gather_rows(both.masked_hidden(sequences_of(batch)), batch.rows);

@@ -207,7 +207,7 @@ class Muon : public Optimizer {
   }
 
   Rates rates_;
-  const nn::ModelRanks* ranks_ = nullptr;  // that share the model; null: none do
+  const nn::ModelRanks* ranks_ = nullptr;  // ranks that share the model; null: none do
   std::unique_ptr<Optimizer> others_;
   std::vector<Matrix> matrices_;
 };

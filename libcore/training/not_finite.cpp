@@ -76,7 +76,7 @@ std::string gradient_not_finite(const Parameters& parameters) {
 }
 
 std::string result_not_finite(const Parameters& parameters, const std::function<void()>& compute) {
-  const Profile names;  // without one operations have none
+  const Profile names;  // gives operations their names
   Recording recording;
   Place place(parameters);
   std::string found;

@@ -12,7 +12,7 @@ namespace heddle::training {
 
 namespace {
 
-// What the list says of an objective besides its settings.
+// Entry of the list for an objective, besides its settings.
 struct Listed {
   std::string name, needed;
   DataKind data;

@@ -13,7 +13,7 @@ namespace {
 // Problems that no training sees.
 constexpr std::uint64_t first_unseen = std::uint64_t{1} << 62;
 constexpr Index evaluated = 64;
-constexpr double least_start = 1e-30;  // of f, by which it is divided
+constexpr double least_start = 1e-30;  // lower bound of f at the start, by which it is divided
 
 // f of each problem at x [count * size], whose gradient `gradients` flows back.
 Variable recorded_losses(const Variable& x, const Tensor& losses, const Tensor& gradients) {

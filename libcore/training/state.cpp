@@ -11,7 +11,7 @@ namespace heddle::training {
 
 namespace {
 
-// What the first rank asks for: the n-th tensor of a rank; a negative rank ends it.
+// Request of the first rank: the n-th tensor of a rank; a negative rank ends it.
 using Request = std::vector<Index>;
 const Request no_more{-1, 0};
 
@@ -59,10 +59,10 @@ void answer(const std::vector<StateTensor>& own, const parallel::Group& group) {
   }
 }
 
-// Where a rank has a tensor, or a part of one.
+// Place of a tensor, or of a part of one, on a rank.
 struct Piece {
   int rank;
-  Index number;  // of the rank's tensors
+  Index number;  // index among the rank's tensors
   Shape shape;
   std::optional<nn::PartOfWhole> part;
 };

@@ -157,7 +157,7 @@ std::vector<StateTensor> Trainer::weights() const {
   return all;
 }
 
-// Where some ranks take steps by the rule that was chosen, it does.
+// No warning if some ranks take steps by the chosen rule.
 std::string Trainer::warning() const {
   const std::string own = optimizer_->warning();
   return ranks_->all().any(own.empty()) ? "" : own;
@@ -316,7 +316,8 @@ std::string Trainer::wrong_weights() const {
   return first_of(ranks_->model().group(), weights_not_finite(parameters_));
 }
 
-// Where the step's numbers first are not finite, and what the step read: the one before where its update did it.
+// Describes the first values of the step that are not finite, and the data that it read: those of the previous step if
+// its update caused it.
 std::string Trainer::diagnosis(const Step& step) const {
   std::string where = wrong_weights();
   if (!where.empty() && state_.step > 0) {
@@ -360,7 +361,7 @@ bool Trainer::is_best(double metric) const {
 // Nothing useful when stopped.
 std::vector<Metric> Trainer::evaluate(const Hooks& hooks) {
   weights_.finish();
-  share_state();  // of which the first rank may save a checkpoint, and evaluate
+  share_state();  // the first rank may save a checkpoint of it, and evaluate
   std::vector<Metric> metrics;
   together([&] { metrics = evaluate_average(hooks); });
   stopped_ = ranks_->all().any(stopped_);
@@ -457,7 +458,7 @@ void Trainer::report(const Hooks& hooks, const Interval& interval) {
   if (best) save([&] { together(hooks.save_best); });
 }
 
-// What fails here has changed neither weights nor the optimizer's memory, so the step can be saved.
+// Failures here have changed neither weights nor the optimizer's state, so the step can be saved.
 void Trainer::report_or_stop(const Hooks& hooks, const Interval& interval) {
   const TrainingState before = state_;
   try {

@@ -10,7 +10,7 @@ namespace heddle::training {
 
 struct Warmup {
   Index steps = 0;     // used if percent is 0
-  double percent = 0;  // of all steps
+  double percent = 0;  // percentage of all steps
 
   // Whole steps of `total`. A fraction such as 1 % is slightly less or more in binary; that must not cost a step.
   Index of(Index total) const;

@@ -25,7 +25,7 @@ void WeightExchange::updated() {
   is_due_ = !group_.is_alone();
 }
 
-// What is sent: the weights, or their update.
+// Bytes sent: the weights, or their update.
 std::span<std::byte> WeightExchange::bytes_of(std::size_t i) {
   if (!rounded_) return std::as_writable_bytes(owners_.trained()[i].weights());
   const Tensor& update = rounded_->of(i);
@@ -44,7 +44,7 @@ std::unique_ptr<parallel::Pending> WeightExchange::begin_sending(std::size_t i) 
   return group_.begin(sent, received);
 }
 
-// What a pass cannot wait for goes first, since messages of one rank to another follow each other.
+// Weights that a pass needs first are sent first, since messages between two ranks are ordered.
 void WeightExchange::start() {
   if (!is_due_) return;
   is_due_ = false;
@@ -101,7 +101,7 @@ void WeightExchange::end(std::size_t i) {
   numbers_under_way_ -= owners_.trained()[i].size();
 }
 
-// What is under way continues, too: some networks move nothing between calls.
+// Also advances pending messages: some networks make no progress between calls.
 void WeightExchange::see_announced(const Gradient& leaf) {
   const auto found = numbers_.find(&leaf);
   if (found == numbers_.end()) return;
