@@ -138,7 +138,7 @@ std::vector<PartFeature<Bond>> bond_features() {
       {"stereo", {"none", "Z", "E"}, stereo_of}};
 }
 
-// Those with the names, or all; with the columns that they make.
+// The parts with these names, or all; with their columns.
 template <class Part>
 std::vector<PartFeature<Part>> chosen(std::vector<PartFeature<Part>> all, const std::vector<std::string>& names,
                                       data::FeatureColumns& columns) {
@@ -199,8 +199,7 @@ std::unique_ptr<RWMol> parsed(const std::string& smiles) {
   const CapturedLog log;
   std::string problem;
   try {
-    // Without these settings SmilesToMol() looks for atoms that could be stereocentres, which takes the cube of their
-    // number.
+    // By default SmilesToMol() looks for atoms that could be stereocentres, which takes the cube of their number.
     RDKit::SmilesParserParams as_written;
     as_written.sanitize = as_written.removeHs = false;
     std::unique_ptr<RWMol> molecule(RDKit::SmilesToMol(smiles, as_written));
@@ -247,7 +246,7 @@ std::vector<float> coordinates_of(ROMol& molecule) {
   return positions;
 }
 
-// What drawings, splits and fingerprints need. A molecule for which RDKit cannot compute it is good without.
+// Properties for drawings, splits and fingerprints. A molecule for which RDKit cannot compute them remains valid.
 template <class Value, class Compute>
 void try_to_set(Value& value, const Compute& compute) {
   const CapturedLog log;

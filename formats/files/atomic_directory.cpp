@@ -14,7 +14,7 @@ namespace heddle::formats {
 
 namespace {
 
-// Without the slashes at its end, which are not part of its name.
+// Removes trailing slashes, which are not part of its name.
 std::string without_slash(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   return path;

@@ -16,7 +16,7 @@ namespace heddle::formats {
 
 namespace {
 
-constexpr int permissions_bits = 0777;  // who may read, write and run; set-user-id bits are not passed on
+constexpr int permissions_bits = 0777;  // permissions to read, write and run; set-user-id bits are not passed on
 constexpr int attempts = 100;
 
 std::string directory_of(const std::string& path) {
@@ -27,13 +27,13 @@ std::string directory_of(const std::string& path) {
 }  // namespace
 
 std::string follow_links(const std::string& path) {
-  constexpr int most_links = 40;  // as the kernel follows
+  constexpr int most_links = 40;  // the kernel's limit
   std::filesystem::path target = path;
   std::error_code error;
   for (int link = 0; std::filesystem::is_symlink(target, error); ++link) {
     const auto next = std::filesystem::read_symlink(target, error);
     check<DataError>(!error && link < most_links, path, ": is a broken symbolic link");
-    target = target.parent_path() / next;  // which is `next` alone where that is absolute
+    target = target.parent_path() / next;  // this is `next` if that is absolute
   }
   return target.string();
 }

@@ -39,7 +39,7 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
 }
 
 Descriptor Descriptor::open_for_reading(const std::string& path) {
-  // Without O_NONBLOCK, opening a pipe would wait for its writer before the check below refuses it.
+  // O_NONBLOCK: else opening a pipe waits for its writer before the check below refuses it.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), path);
   if (file.number_ < 0) throw_system_error(path, "open");
   struct stat status {};
@@ -90,7 +90,7 @@ void Descriptor::close() {
 
 std::optional<int> named_descriptor(const std::string& path) {
   namespace fs = std::filesystem;
-  constexpr int most_links = 40;  // as the kernel follows
+  constexpr int most_links = 40;  // the kernel's limit
   const fs::path own = concatenate("/proc/", ::getpid(), "/fd");
   fs::path name = path;
   std::error_code error;

@@ -33,7 +33,7 @@ Descriptor open_lock(const std::string& name, const std::string& path) {
   constexpr int mode = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
   Descriptor file(::open(name.c_str(), mode | O_CREAT, 0666), name);
   if (file.number() >= 0) {
-    static_cast<void>(::fchmod(file.number(), 0666));  // whatever the umask
+    static_cast<void>(::fchmod(file.number(), 0666));  // regardless of the umask
     return file;
   }
   // In directories like /tmp, O_CREAT opens no file of another user.

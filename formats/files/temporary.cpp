@@ -159,7 +159,7 @@ std::atomic<void (*)(int)> requested_end{nullptr};
 std::atomic<int> requested_signal{0};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<void (*)(int)>::is_always_lock_free);
 
-// Whichever of the handler and the creating thread comes last sees what the other has stored.
+// The later one of the handler and the creating thread sees what the other has stored.
 void end_if_requested() {
   void (*const end)(int) = requested_end;
   if (end == nullptr || creating != 0) return;

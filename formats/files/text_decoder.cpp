@@ -64,7 +64,7 @@ std::string TextDecoder::add(std::string_view bytes) {
 
 std::string TextDecoder::finish() {
   if (!rest_.empty()) fail();
-  return convert(nullptr, nullptr);  // what it held back, since a mark might have followed
+  return convert(nullptr, nullptr);  // flushes bytes held back because a mark might have followed
 }
 
 // Converts bytes up to an incomplete character.

@@ -32,7 +32,7 @@ constexpr std::uint64_t most_entries = 1 << 20;
 struct TypeInfo {
   GgufType type;
   const char* name;
-  DType dtype;  // in memory
+  DType dtype;  // dtype in memory
 };
 constexpr TypeInfo gguf_types[] = {{GgufType::f32, "F32", DType::real},
                                    {GgufType::f16, "F16", DType::real},

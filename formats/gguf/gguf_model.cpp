@@ -118,8 +118,8 @@ constexpr const char *tokens_key = "tokenizer.ggml.tokens", *types_key = "tokeni
                      *cuts_key = "tokenizer.ggml.pre";
 constexpr const char *gguf_bpe = "gpt2", *gpt2_cuts = "gpt-2";
 
-// What of a tokenizer such a file holds. Marks after letters are parts of their words in gpt2-marks; there they are
-// not.
+// The tokenizer as far as such a file can store it. Marks after letters belong to their words in gpt2-marks, but not in
+// the file.
 text::TokenizerModel expressed(const text::TokenizerModel& tokenizer) {
   text::TokenizerModel kept;
   kept.kind = text::TokenizerKind::bpe;
@@ -304,7 +304,7 @@ void write_gguf_model(const std::string& path, const ModelParts& parts, WeightTy
   kept.vocab_size = config->vocab_size;
   kept.norm_epsilon = config->norm_epsilon;
   kept.tie_embeddings = config->tie_embeddings;
-  kept.dropout = config->dropout;  // which files of trained models need not have
+  kept.dropout = config->dropout;  // optional in files of trained models
   const std::vector<std::string> lost = lost_fields(parts.config, kept);
   check<DataError>(lost.empty(), "a decoder of GGUF's architecture gpt2 has no ", join(lost), advice);
   GgufValues values = values_of(kept);

@@ -420,8 +420,8 @@ class TablesReader {
   data::GraphSchema schema_;
   data::GraphTargets targets_;
   std::vector<data::GraphRecord> records_;
-  std::unordered_map<std::string, std::size_t> numbers_;     // of graphs, by name
-  std::vector<std::unordered_map<std::string, Index>> ids_;  // of the nodes of each graph
+  std::unordered_map<std::string, std::size_t> numbers_;     // graph numbers, by name
+  std::vector<std::unordered_map<std::string, Index>> ids_;  // ids of the nodes of each graph
 };
 
 }  // namespace

@@ -260,7 +260,7 @@ class TuReader {
   data::GraphTargets targets_;
   std::vector<data::GraphRecord> records_;
   std::vector<std::size_t> owners_;  // the graph of each node, from 0
-  std::vector<Index> numbers_;       // of each node in its graph
+  std::vector<Index> numbers_;       // number of each node in its graph
 };
 
 }  // namespace

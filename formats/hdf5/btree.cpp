@@ -8,7 +8,7 @@ namespace heddle::formats::hdf5 {
 
 namespace {
 
-constexpr std::uint64_t prefix_width = 6;  // of nodes
+constexpr std::uint64_t prefix_width = 6;  // prefix of a node
 constexpr unsigned most_levels = 16;
 
 // Bytes needed for a number up to this one.
@@ -19,7 +19,7 @@ std::uint64_t width_of_number(std::uint64_t largest) {
 // Nodes at one distance from the leaves.
 struct Level {
   std::uint64_t most_records;  // in a node
-  std::uint64_t most_below;    // in a node and all nodes below
+  std::uint64_t most_below;    // in a node and its descendants
   std::uint64_t pointer_width;
 };
 

@@ -9,9 +9,9 @@ namespace heddle::formats::hdf5 {
 namespace {
 
 constexpr std::uint64_t mask_width = 4;
-constexpr std::uint64_t offset_width = 4;                            // of a block's place in the array
+constexpr std::uint64_t offset_width = 4;                            // width of a block's place in the array
 constexpr std::uint64_t block_prefix = 4 + 1 + 1 + address_width;    // signature, version, what has the array, header
-constexpr std::uint64_t elements_in_index = 4, least_elements = 16;  // of a data block
+constexpr std::uint64_t elements_in_index = 4, least_elements = 16;  // elements of a data block
 constexpr std::uint64_t elements_in_page = 1024;
 // Secondary block number s, from 0 on, has 2^(s/2) data blocks of 16 * 2^((s+1)/2) elements. The index block has the
 // addresses of the data blocks of the first four, and of the other 25 secondary blocks.

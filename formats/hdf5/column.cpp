@@ -10,7 +10,7 @@ namespace heddle::formats {
 
 namespace {
 
-constexpr Index chunk_elements = Index{1} << 16;  // of a column of numbers
+constexpr Index chunk_elements = Index{1} << 16;  // for a column of numbers
 constexpr Index text_block = Index{1} << 18;      // bytes of text that are handled at once, a chunk in the file
 // Memory of a column is limited to this multiple of its file's size, plus a constant.
 constexpr Index times_file = 8, least_memory = Index{16} << 20;

@@ -2,7 +2,7 @@
 
 #include <hdf5.h>
 #if __has_include(<H5FDdevelop.h>)
-#include <H5FDdevelop.h>  // where HDF5 1.14 has what drivers need
+#include <H5FDdevelop.h>  // HDF5 1.14's header for drivers
 #endif
 #include <sys/stat.h>
 #include <unistd.h>
@@ -119,7 +119,7 @@ H5FD_class_t describe_driver() {
   H5FD_class_t driver{};
 #ifdef H5FD_CLASS_VERSION
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(500);  // of the numbers that HDF5 leaves to programs
+  driver.value = static_cast<H5FD_class_value_t>(500);  // in HDF5's range for applications
 #endif
   driver.name = "heddle_descriptor";
   driver.maxaddr = static_cast<haddr_t>(std::numeric_limits<off_t>::max());

@@ -40,7 +40,7 @@ void FractalHeap::read_header(Cursor header) {
   const std::uint64_t largest_object = header.number(4);
   header.take(8);  // number of the next huge object
   huge_index_ = header.address();
-  header.take(10 * 8);  // how much is free, and how many objects there are
+  header.take(10 * 8);  // free space and number of objects
   columns_ = header.number(2);
   first_width_ = header.number(8);
   largest_direct_ = header.number(8);

@@ -222,7 +222,7 @@ PartSource LibraryGroup::part(const std::string& name) const {
 }  // namespace
 
 std::shared_ptr<const GroupSource> open_by_library(std::shared_ptr<const Descriptor> file, const std::string& name) {
-  constexpr std::size_t cached_chunks = 521, cached_bytes = std::size_t{8} << 20;  // of a data set
+  constexpr std::size_t cached_chunks = 521, cached_bytes = std::size_t{8} << 20;  // per data set
   const Lock lock;
   const auto library = std::make_shared<LibraryFile>();
   library->descriptor = std::move(file);

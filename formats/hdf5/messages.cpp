@@ -19,7 +19,7 @@ struct NumberType {
   unsigned type_class;  // 0: whole, 1: floating-point
   std::uint64_t flags;  // little-endian; whether there is a sign, or where it is
   std::uint64_t width;
-  std::array<unsigned char, 12> properties;  // of whole numbers the first four
+  std::array<unsigned char, 12> properties;  // whole numbers use the first four
 };
 
 constexpr std::array numbers{

@@ -27,7 +27,7 @@ void write_embeddings(const std::string& path, const Embeddings& embeddings, con
 namespace {
 
 void verify_hidden(const hdf5::Dataset& hidden) {
-  // With a width of 0, or without a place in the file, any number of rows would take no space.
+  // A width of 0, or a data set without storage, allows any number of rows in no space.
   check<DataError>(hidden.dtype() == hdf5::DType::float32 && hidden.is_plain() && hidden.extents().size() == 2 &&
                        hidden.extents()[1] > 0 && (hidden.offset() || hidden.is_trusted()),
                    hidden.where(), ": is not a contiguous float32 matrix");

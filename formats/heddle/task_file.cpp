@@ -16,7 +16,7 @@ namespace heddle::formats {
 namespace {
 
 constexpr const char *task_part = "task", *adapters_part = "adapters", *base_part = "base";
-constexpr std::string_view task_prefix = "task/";  // of the head's weights
+constexpr std::string_view task_prefix = "task/";  // prefix of the head's weights
 
 ParameterSource mapped(const ModelFile& file) {
   const auto memory = std::make_shared<const MappedFile>(file.file().descriptor());

@@ -65,7 +65,7 @@ void check_tokenizers(const std::string& path, const JsonNode& config, const Mod
 struct Written {
   const ForeignArchitecture* architecture;
   nlohmann::ordered_json json;
-  models::ModelConfig config;  // that is read from the JSON again
+  models::ModelConfig config;  // parsed back from the JSON
 };
 
 Written express(ModelParts parts) {

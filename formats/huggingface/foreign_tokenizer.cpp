@@ -45,7 +45,7 @@ Json tokenizer_config(const TokenizerModel& tokenizer) {
   }
   json["bos_token"] = kind == Class::roberta ? json["cls_token"] : json["eos_token"];
   if (kind == Class::gpt2 && json["unk_token"].is_null()) json["unk_token"] = json["eos_token"];
-  // Without it, texts come with the numbers of segments, which models without segments refuse or take for tokens.
+  // By default texts come with segment ids, which models without segments refuse or treat as tokens.
   if (kind == Class::fast && tokenizer.classification < 0) {
     json["model_input_names"] = Json::array({"input_ids", "attention_mask"});
   }

@@ -109,7 +109,7 @@ const SideFile& listed(std::string_view name) {
   return *std::ranges::find(side_files(), name, &SideFile::name);
 }
 
-// Where the side files of a path are; none if it stands for one file alone.
+// Folder of a path's side files; none if the path is a single file.
 std::optional<fs::path> folder_of(const std::string& path) {
   std::error_code ignored;
   const fs::path given(path);

@@ -32,7 +32,7 @@ bool matches(std::string_view name, std::string_view pattern) {
   return name == with_number(pattern, number_in(name, pattern));
 }
 
-// Without the prefix, and with the newer ending.
+// Name without the prefix and with the newer ending.
 std::string standard_name(const TensorNames& names, std::string_view foreign) {
   std::string name(foreign.substr(foreign.starts_with(names.prefix) ? names.prefix.size() : 0));
   for (const auto& [older, newer] : names.endings) {

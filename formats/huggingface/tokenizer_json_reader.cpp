@@ -78,7 +78,7 @@ class TokenizerJsonReader {
   JsonNode document_, model_;
   const TextSteps steps_;
   TokenizerModel result_;
-  std::unordered_map<std::string_view, Index> ids_;  // of texts in the document
+  std::unordered_map<std::string_view, Index> ids_;  // ids of texts in the document
   bool marks_are_spaces_ = false;                    // in pieces
 };
 
@@ -285,7 +285,7 @@ void TokenizerJsonReader::read_added_tokens() {
   for (auto token = list.begin(); token != list.end(); ++token) by_id.emplace_back((*token)["id"].number(), token);
   std::ranges::stable_sort(by_id, {}, [](const auto& entry) { return entry.first; });
   for (const auto& [id, token] : by_id) read_added_token(*token);
-  // Where nothing is normalised and no token comes first, it is all the same.
+  // If nothing is normalised and no token comes first, both are equal.
   const bool all = result_.normalised_tokens.size() == by_id.size();
   if (all && result_.normalisers.empty()) result_.normalised_tokens.clear();
 }
@@ -320,7 +320,7 @@ void TokenizerJsonReader::name_unknown() {
       if (result_.unknown >= static_cast<Index>(result_.pieces.size())) id.refuse("is outside the pieces");
     }
   } else if (const JsonNode token = model_["unk_token"];
-             !token.is_null() && result_.kind != TokenizerKind::bpe) {  // which has a piece for every byte
+             !token.is_null() && result_.kind != TokenizerKind::bpe) {  // bpe has a piece for every byte
     result_.unknown = id_of(token.text(), token);
   }
   if (result_.unknown < 0) return;

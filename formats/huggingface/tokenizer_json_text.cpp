@@ -124,7 +124,7 @@ void read_metaspace(const JsonNode& node, TextSteps& steps) {
   steps.pretokenisers.push_back("metaspace");
 }
 
-// What becomes of the matches, in the words of Cuts.
+// Treatment of the matches, in the names of Cuts.
 std::string behaviour(const JsonNode& node) {
   for (const SplitBehaviour& one : split_behaviours) {
     if (node.text() == one.name) return one.word;

@@ -162,7 +162,7 @@ class Parser {
     at_ += word.size();
   }
 
-  // What Python writes for numbers that JSON has not.
+  // Python's spellings of numbers that JSON lacks.
   void refuse_special_number() const {
     const std::string_view rest = std::string_view(text_).substr(at_);
     for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
@@ -264,7 +264,7 @@ class Parser {
   Index line_;
   std::size_t bytes_before_;  // the text, on its first line
   std::size_t at_ = 0, line_begin_ = 0;
-  std::vector<std::uint32_t> keys_;  // of the object that has just ended
+  std::vector<std::uint32_t> keys_;  // keys of the object that has just ended
 };
 
 }  // namespace

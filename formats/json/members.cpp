@@ -39,7 +39,7 @@ std::size_t member_length(std::string_view text) {
 
 std::vector<SpelledMember> spelled_members(std::string_view object) {
   std::vector<SpelledMember> members;
-  // What may stand before the object, blanks and a byte order mark, has no brace.
+  // Only blanks and a byte order mark may precede the object; neither contains a brace.
   for (std::string_view rest = object.substr(object.find('{') + 1);;) {
     const std::size_t length = member_length(rest);
     const std::string_view whole = trimmed(rest.substr(0, length), json_blanks);

@@ -151,7 +151,7 @@ class Builder {
   }
 
   std::string_view file_;
-  std::map<std::string, Index> lines_;  // of the sections
+  std::map<std::string, Index> lines_;  // lines of the sections
   data::BiasTests tests_;
 };
 

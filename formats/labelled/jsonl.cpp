@@ -19,8 +19,8 @@ namespace {
 // The text of what should be an object: a line, or an element of a list.
 struct ObjectText {
   std::string_view text;
-  Place place;           // where it begins
-  std::size_t byte = 1;  // of that line, from 1
+  Place place;           // start of the object
+  std::size_t byte = 1;  // in that line, from 1
 };
 
 // Throws DataError for anything else than an object.

@@ -54,7 +54,7 @@ constexpr Entry entries[] = {
 #undef HEDDLE_LABELLED_FORMAT
 };
 
-// What the files of a format contain, and for which tasks of finetune.
+// Contents of files of a format, and the tasks of finetune that they are for.
 std::string_view examples_of(const Entry& entry) {
   if (entry.texts == nullptr && entry.sentences != nullptr) return "tagged sentences, for --task label";
   if (entry.texts == nullptr) return "questions with spans, for --task span";

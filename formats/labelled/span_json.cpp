@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t characters_apart = 256;
 
-// Where the context contains the answer, for messages.
+// Places of the answer in the context, for messages.
 std::string hint(const std::string& context, const std::string& answer) {
   const std::size_t found = context.find(answer);
   if (found == context.npos) return "; the context does not contain it";

@@ -30,7 +30,7 @@ class WordColumns {
     const auto found = std::ranges::find(names_, text::in_lower_case(name));
     return found == names_.end() ? std::nullopt : std::optional(static_cast<std::size_t>(found - names_.begin()));
   }
-  // Which sentence a word is in.
+  // Sentence of a word.
   std::optional<std::size_t> sentence() const {
     for (const std::string_view name : sentence_columns) {
       if (const auto found = find(name)) return found;

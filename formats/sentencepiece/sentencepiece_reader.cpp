@@ -46,7 +46,7 @@ class SentencePieceReader {
   bool has_space_ = false;  // a piece for a space
 };
 
-// What is done to text before it is cut into pieces.
+// Normalisation of text before it is cut into pieces.
 void SentencePieceReader::read_steps() {
   const auto refuse = [&](const auto&... problem) { throw DataError(concatenate(proto_.file(), ": ", problem...)); };
   const bool is_bpe = proto_.algorithm == ModelProto::Algorithm::bpe;

@@ -79,7 +79,7 @@ bool finished(pid_t process, double seconds) {
   }
 }
 
-// Without its messages, and with one thread: the programs are small.
+// Suppresses its messages and uses one thread: the programs are small.
 bool run(const std::string& path, const std::string& input, const std::string& output, double seconds) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

@@ -104,7 +104,7 @@ void answer_input(Answerer& answerer, const std::string& path, const ClassifyOpt
   write_options.words = format == formats::LabelledFormat::csv || format == formats::LabelledFormat::jsonl;
   const TextUnit unit = unit_of(task.task, path, options, format);
   const bool are_lines = unit == TextUnit::line || unit == TextUnit::json;
-  const std::string line_end = are_lines ? "\n" : "";  // which an empty line is made of
+  const std::string line_end = are_lines ? "\n" : "";  // an empty line consists of it
   // About 64 batches of tokens for each rank, within which texts are sorted by length.
   const Index bytes_per_token = 256 * parallel::dividing().size();
   const LabelWatch watch(path, task, answerer.labels(), options.input, format);

@@ -14,7 +14,7 @@ namespace heddle {
 
 namespace {
 
-constexpr std::string_view mark = "{}";  // where in the template the text goes
+constexpr std::string_view mark = "{}";  // place of the text in the template
 
 // The labels as continuations of the prompt: with a space before them unless the template ends in white space.
 std::vector<decoding::Tokens> encoded(const ZeroShotOptions& options, const text::Tokenizer& tokenizer) {
@@ -98,7 +98,7 @@ class ZeroShotAnswerer : public Answerer {
 
   void report() const override { limit_.report(arguments_, " at the beginning"); }
 
-  // What a language model was trained on has no labels.
+  // A language model's training data have no labels.
   std::optional<Baseline> baseline(const TaskData&) const override { return std::nullopt; }
   std::optional<std::string> warning(const TaskData&, const std::string&) const override { return std::nullopt; }
 
@@ -145,8 +145,8 @@ class ZeroShotAnswerer : public Answerer {
   decoding::Tokens begin_;
   std::vector<std::variant<TokenId, std::string>> template_;  // cut where it spells special tokens
   std::vector<decoding::Tokens> labels_;
-  Index room_ = 0;             // of a prompt, in tokens
-  std::vector<double> prior_;  // of each label: its score after the prompt with the neutral text
+  Index room_ = 0;             // maximal length of a prompt, in tokens
+  std::vector<double> prior_;  // score of each label after the prompt with the neutral text
   LengthLimit limit_;
   data::LabelSet label_set_;
   models::TaskConfig task_;

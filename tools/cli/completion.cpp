@@ -174,7 +174,7 @@ std::string zsh_settings(const Option& option) {
   return text;
 }
 
-// What completes a name, and the keys of its settings.
+// Completes a name, and the keys of its settings.
 constexpr const char* zsh_function = R"(_heddle_settings() {
   local name=${PREFIX%%:*} entry
   if compset -P '*:'; then
@@ -254,7 +254,7 @@ std::string fish_quoted(std::string_view text) {
   return "'" + with_backslashes(text, "'\\") + "'";
 }
 
-// What completes a name, and the keys of its settings.
+// Completes a name, and the keys of its settings.
 constexpr const char* fish_function = R"(function __heddle_settings
   set -l token (commandline -ct)
   set -l value (string replace -r '^--[a-z-]+=' '' -- $token)

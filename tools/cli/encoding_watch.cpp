@@ -29,7 +29,7 @@ bool is_utf16(std::string_view bytes) {
 
 std::optional<std::string> EncodingWatch::add(std::string_view bytes) {
   if (told_ || bytes.empty()) return std::nullopt;
-  std::string joined;  // with the bytes left from the previous call; usually none
+  std::string joined;  // preceded by the bytes left from the previous call; usually none
   if (!rest_.empty()) bytes = joined = std::exchange(rest_, {}).append(bytes);
   if (!begun_ && bytes.size() < 2) {
     rest_ = bytes;

@@ -34,7 +34,7 @@ std::string setting_text(const Option& setting, const OptionTable& table, std::s
                      take(rest, " = ") ? "=" : "");
 }
 
-// How the tool writes the field. `rest` is what follows in the text; the value of a flag is taken from it, and the
+// The tool's spelling of the field. `rest` is what follows in the text; the value of a flag is taken from it, and the
 // equals sign before another option's value.
 std::string field_text(std::string_view name, std::string_view& rest, const OptionTable& table) {
   if (const Option* const option = table.find(name)) return option_text(*option, rest);

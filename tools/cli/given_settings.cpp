@@ -35,7 +35,7 @@ class FieldValue : public po::value_semantic {
     Parsed parsed = store.empty() ? Parsed() : boost::any_cast<Parsed>(store);
     parsed.texts.insert(parsed.texts.end(), texts.begin(), texts.end());
     if (!is_composing()) {
-      for (const std::string& text : texts) option_.parse({text});  // which may be replaced by a later one
+      for (const std::string& text : texts) option_.parse({text});  // a later one may replace it
     }
     parsed.value = option_.parse(parsed.texts);
     store = std::move(parsed);
@@ -157,7 +157,7 @@ GivenOptions Variables::given() const {
 
 EnvironmentSettings parse_environment(const std::string& tool, const OptionTable& table) {
   const std::string prefix = upper_case("HEDDLE_" + tool + "_");
-  std::map<std::string, Setting> options;     // by variable; the text is that of a flag, if the variable is true
+  std::map<std::string, Setting> options;     // keyed by variable; the text is that of a flag, if the variable is true
   std::map<std::string, std::string> former;  // variables that have another name now, and that name
   for (const Option& option : table.options()) {
     if (!option.in_files || !option.is_named) continue;

@@ -43,7 +43,7 @@ std::string term_of(const Option& option) {
   return letter + option.shown() + value_of(option);
 }
 
-// How much a list of options says of each: the essential options fit two screens.
+// Detail of a list of options: the essential options fit two screens.
 enum class Facts { essential, all, ranges };
 
 std::string choices_of(const Option& option, Facts wanted) {

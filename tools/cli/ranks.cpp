@@ -21,7 +21,7 @@ namespace heddle::cli {
 
 namespace {
 
-// What fails on all ranks is printed by the first, which then ends the others.
+// The first rank prints failures common to all ranks, and then ends the others.
 constexpr std::chrono::milliseconds until_others_speak{1500};
 
 // The machine, and the processors of it that this process may use.
@@ -64,7 +64,7 @@ ExceptionHooks hooks_of(int rank) {
 
 Ranks::Ranks(Arguments& arguments, RanksShare share) : exceptions_(std::uncaught_exceptions()) {
   const auto launched = parallel::launch();
-  if (launched) at_exception(hooks_of(launched->rank));  // of connect() itself
+  if (launched) at_exception(hooks_of(launched->rank));  // connect() itself may throw
   group_ = parallel::connect();
   if (!launched) return;
   group_->wait_at_most(stall_timeout(share));

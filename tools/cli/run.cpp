@@ -75,7 +75,7 @@ int run_body(const std::vector<std::string>& words, const Body& body) {
     status = body(words);
   } catch (const Finished&) {
     exception_hooks.answered();
-  } catch (const std::ios_base::failure&) {  // of a stream that had failed before
+  } catch (const std::ios_base::failure&) {  // for a stream that had failed before
     output.flush();
     throw;
   }

@@ -79,7 +79,7 @@ void clean_up_on_signals() {
 }
 
 void catch_stop_signals() {
-  // Without SA_RESTART: a read that waits for input must return to see the request.
+  // No SA_RESTART: a read that waits for input must return to see the request.
   handle(SIGTERM, note, 0);
   // A shell starts background jobs with SIGINT ignored, so that Ctrl-C is not meant for them.
   if (!is_ignored(SIGINT)) handle(SIGINT, note, 0);

@@ -27,7 +27,7 @@ void check_text(std::string_view first_bytes, const std::string& name) {
   std::string content = "an HDF5 file";
   try {
     content = formats::a_file(formats::kind_of(name));
-  } catch (const DataError&) {  // of another program, or standard input
+  } catch (const DataError&) {  // the input is another program's or standard input
   }
   throw DataError(name + ": is " + content + "; text is needed");
 }

@@ -62,7 +62,7 @@ std::string VerbTool::suggestion(const std::string& word) const {
 
 int VerbTool::call(const std::vector<std::string>& words) const {
   const std::string list = " (" + name_ + " --help lists the verbs)";
-  if (words.empty()) return call(verbs_.front(), words);  // whose options may come from files or the environment
+  if (words.empty()) return call(verbs_.front(), words);  // options may come from files or the environment
   const std::string& first = words.front();
   if (const Verb* const verb = find(first)) return call(*verb, {words.begin() + 1, words.end()});
   if (first == help_word && words.size() > 1) {

@@ -23,7 +23,7 @@ Values values_of(const std::vector<formats::NamedTensor>& weights) {
 }
 
 struct Probe {
-  std::vector<TokenId> source, ids;  // of a model without sources they are equal
+  std::vector<TokenId> source, ids;  // equal for a model without sources
   bool operator==(const Probe&) const = default;
 };
 

@@ -43,7 +43,7 @@ std::string read_table(const std::string& path, const cli::Arguments& arguments)
   return content;
 }
 
-// What graphs have that may be meant or not, with -v.
+// Notes, with -v, of properties of graphs that may be errors.
 class Oddities {
  public:
   void see(const data::Graph& graph) {
@@ -188,7 +188,7 @@ class GraphsOfCommand {
   const SplitOptions& split_;
   const cli::Arguments& arguments_;
   formats::Provenance provenance_;
-  std::vector<Index> columns_;  // of the labels of molecules
+  std::vector<Index> columns_;  // label columns of the molecules
   std::vector<formats::LabelValues> labels_;
   data::GraphTargets targets_;
 };

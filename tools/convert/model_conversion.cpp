@@ -43,7 +43,7 @@ std::span<const Real> found_in(const Importance& importance, const std::string& 
 
 struct Converted {
   std::vector<formats::NamedTensor> weights;
-  double largest_error = 0;  // of rounding, relative to the tensor
+  double largest_error = 0;  // rounding error, relative to the tensor
   std::string where;         // its tensor
 };
 
@@ -75,7 +75,7 @@ std::string describe(const Converted& converted) {
   return fmt::format("largest rounding error {:.3g} % in {}", 100 * converted.largest_error, converted.where);
 }
 
-// What the text says of the loss before and after.
+// Describes the loss on the text before and after.
 std::string describe(const LossChange& change, const std::string& text) {
   return fmt::format(
       "{}: {:.5g} nats per token became {:.5g} ({:+.2f} %), and {:.2f} % of the most probable tokens changed", text,

@@ -168,7 +168,7 @@ class Splitter {
     return data::grouped_parts(units_, shares_, static_cast<std::uint64_t>(arguments_.common().seed));
   }
 
-  // What became of the examples, one line each.
+  // Prints the numbers of the examples, one line each.
   void report(const std::string& output, std::string_view ending, const std::vector<Index>& parts) const {
     for (std::size_t part = 0; part < part_names.size(); ++part) {
       if (shares_[part] == 0) continue;
@@ -289,7 +289,7 @@ class Splitter {
 
 using Texts = std::array<std::string, part_names.size()>;
 
-// Where the lines of a text begin, and its end.
+// Starts of the lines of a text, and its end.
 std::vector<std::size_t> line_begins(std::string_view content) {
   std::vector<std::size_t> begins{0};
   for (std::size_t at = 0; at < content.size(); ++at) {
@@ -301,7 +301,7 @@ std::vector<std::size_t> line_begins(std::string_view content) {
 
 // An example, or a record that was left out, in a file.
 struct Piece {
-  std::size_t first, last;  // of its lines, from 0; of a record that was left out, the same
+  std::size_t first, last;  // its lines, from 0; a record that was left out has one
   Index part;               // -1: none
 };
 
@@ -320,7 +320,7 @@ std::vector<Piece> pieces_of(const TaskData& data, const std::vector<Index>& par
   return pieces;
 }
 
-// Has each sentence begin after the empty line after the previous one, with its comments.
+// Makes each sentence begin after the empty line after the previous one, with its comments.
 void add_comments(std::vector<Piece>& sentences, std::string_view content, const std::vector<std::size_t>& begins) {
   const auto is_empty = [&](std::size_t line) {
     const std::string_view text = content.substr(begins[line], begins[line + 1] - begins[line]);

@@ -205,7 +205,7 @@ class Sketcher {
     if (bond.order == "quadruple") line(1.6 * second_line, 0);
   }
 
-  // Where an atom has room for its hydrogens: away from its bonds.
+  // Side of an atom with room for its hydrogens: away from its bonds.
   Point free_side(std::size_t i) const {
     constexpr std::array<std::string_view, 6> after_hydrogen{"O", "S", "F", "Cl", "Br", "I"};  // as in H2O
     if (neighbours_[i].empty() && std::ranges::count(after_hydrogen, sketch_.names[i]) > 0) return {-1, 0};
@@ -247,7 +247,7 @@ class Sketcher {
     if (!charge.empty()) sign(after_hydrogens.value_or(free_corner(i, wide(element, sign_size))), charge, small_size);
   }
 
-  // Where an atom of some width has room for its charge: the first of these sides that no bond is close to.
+  // Place for the charge of an atom of some width: the first of these sides that no bond is close to.
   Point free_corner(std::size_t i, double width) const {
     constexpr double close = 0.8;  // cosine of the angle with a bond
     Point best{};

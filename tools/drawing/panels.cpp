@@ -51,7 +51,7 @@ void draw_title(Picture& picture, const std::string& title, double top) {
   picture.text({sheet_margin, top + 15}, title, Anchor::start, ink, panel_title_size);
 }
 
-// What to add to the title where all numbers are nearly the same, since a map of one shade looks like an error.
+// Addition to the title if all numbers are nearly the same, since a map of one shade looks like an error.
 std::string sameness_of(const analysis::Grid& grid, double limit) {
   double low = limit, high = -limit;
   for (const double value : grid.values) {
@@ -140,7 +140,7 @@ class HeatPanel : public Panel {
     }
     picture.text({panel_left + map_width() / 2, y + 29}, map_.columns.name, Anchor::middle, quiet, label_size);
   }
-  // What the shades stand for, the highest value at the top.
+  // Legend of the shades, the highest value at the top.
   void draw_bar(Picture& picture, double y) const {
     constexpr double bar_width = 12, gap = 16;
     const double x = panel_left + map_width() + gap, length = std::max(map_height(), least_bar);
@@ -219,7 +219,7 @@ class CurvePanel : public Panel {
     }
   }
 
-  // Where the grid has lines, with their labels.
+  // Positions of grid lines, with their labels.
   std::vector<std::pair<double, std::string>> y_ticks() const {
     std::vector<std::pair<double, std::string>> ticks;
     if (!plot_.logarithmic) {
@@ -279,7 +279,7 @@ class CurvePanel : public Panel {
     };
     const auto inside = [&](double value) { return value >= low_ && value <= high_; };
     const auto add = [&](double x, double value) { points.push_back({x_of(x), y_of(value, y)}); };
-    // Where the line between two points of the curve meets the plot's lower or upper end.
+    // Intersection of the line between two points of the curve with the plot's lower or upper end.
     const auto cross = [&](std::size_t from, std::size_t to) {
       const double bound = std::clamp(values[to], low_, high_);
       const double along = (bound - values[from]) / (values[to] - values[from]);

@@ -160,7 +160,7 @@ void set_png(cairo_surface_t* surface) {
   if (status == CAIRO_STATUS_SUCCESS) png.release();
 }
 
-// Where cells begin and end along a side, in whole pixels.
+// Bounds of cells along a side, in whole pixels.
 std::vector<Index> pixel_edges(double begin, double length, Index cells) {
   std::vector<Index> edges;
   for (Index i = 0; i <= cells; ++i) {
@@ -178,7 +178,7 @@ void widen(std::uint32_t* colours, const std::vector<Index>& edges) {
   }
 }
 
-// Without Cairo, which would copy all pixels once more, on one thread.
+// Avoids Cairo, which copies all pixels once more, on one thread.
 void paint_cells(cairo_surface_t* surface, Point corner, double width, double height, const Cells& cells) {
   cairo_surface_flush(surface);
   const ImagePixels pixels(surface);

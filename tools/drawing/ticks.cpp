@@ -6,7 +6,7 @@ namespace heddle {
 
 namespace {
 
-constexpr double tolerance = 1e-9;  // of distances
+constexpr double tolerance = 1e-9;  // relative to distances
 
 double tick_distance(double range, double most) {
   const double power = std::pow(10.0, std::floor(std::log10(range / most)));

@@ -13,8 +13,8 @@ namespace heddle {
 namespace {
 
 constexpr Index default_most_words = 50000, most_examples = 100000;
-constexpr double most_updates = 2e9;      // of single numbers, in all steps: some ten seconds
-constexpr Index most_numbers = 50000000;  // of the model: with gradients and squares of these, 600 MB
+constexpr double most_updates = 2e9;      // single numbers updated in all steps: about ten seconds
+constexpr Index most_numbers = 50000000;  // weights of the model: with gradients and squares of these, 600 MB
 
 double mean_length(const std::vector<data::TaskExample>& examples) {
   double tokens = 0;
@@ -24,7 +24,7 @@ double mean_length(const std::vector<data::TaskExample>& examples) {
 
 }  // namespace
 
-// Without parts of words: some are spelled like words of the examples, by chance alone, and have the weights of those.
+// Excludes parts of words: by chance some are spelled like words of the examples, and share their weights.
 text::Tokenizer tokenizer_of_words(const TaskData& data, Index most_words, text::Marks marks) {
   text::Trainer trainer({.kind = text::TokenizerKind::wordpiece,
                          .vocab_size = most_words > 0 ? most_words : default_most_words,

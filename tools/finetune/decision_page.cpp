@@ -176,7 +176,7 @@ std::string link_to(const Pair& pair, std::size_t examples) {
   return fmt::format("<a href=\"#c{}-{}\">{}</a>", pair.first, pair.second, examples);
 }
 
-// Where a number leads: examples with a probability each.
+// Target of a linked number: examples with a probability each.
 std::string texts_of(const Decision& decision, const Pair& pair, const std::string& title,
                      const std::vector<std::pair<std::size_t, double>>& examples) {
   const std::size_t most = decision.labels.size() > 10 ? most_of_many : most_texts;

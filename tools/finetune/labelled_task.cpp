@@ -66,7 +66,7 @@ void check_is_like(const TaskData& first, const TaskData& other) {
                    "; give files with labels of the same name, or train a model for each");
 }
 
-// What is read must have labels like those of the first file.
+// Requires labels like those of the first file.
 void like(const TaskData& first, TaskInput& input) {
   if (first.graphs == nullptr) return;
   input.level = first.level;

@@ -45,9 +45,9 @@ constexpr Index curve_halvings = 4, least_of_class = 4, never = 1000000000;
 // the usual rate fewer than 100 examples of a class give a better model, and all of a data set as good a one (SST-2 and
 // TREC-6).
 constexpr double bag_rate = 0.05;
-// Where a word would have a number for each of more classes it has a vector of this width, which learns at the usual
-// rate. On 2,000 and 10,000 made-up classes that takes a fortieth and a sixth or less of the time and a twentieth of
-// the memory, and the rate of the others loses half of the accuracy.
+// If there are more classes than this, a word has, instead of a number per class, a vector of this width, which learns
+// at the usual rate. On 2,000 and 10,000 made-up classes that takes a fortieth and a sixth or less of the time and a
+// twentieth of the memory, and the rate of the others loses half of the accuracy.
 constexpr Index many_classes = 1000, width_of_many = 64;
 struct BagSettings {
   const char* name;
@@ -60,8 +60,8 @@ struct Candidate {
   FinetuneOptions options;
   RunSpec defaults;
   Probabilities uncalibrated{}, answers{};                  // to the examples that decide: of classes, or of labels
-  std::vector<double> thresholds{};                         // of labels
-  double temperature = 1, seconds = 0, seconds_of_one = 0;  // of all that were tried, and of this one
+  std::vector<double> thresholds{};                         // thresholds of labels
+  double temperature = 1, seconds = 0, seconds_of_one = 0;  // seconds: of all models tried, and of this one
 };
 
 std::string beside(const std::string& output, const std::string& ending) {
@@ -306,7 +306,7 @@ class ModelChoice {
     return true;
   }
 
-  // Without folds the network is trained into its file at once, since it may take long.
+  // If there are no folds the network is trained straight into its file, since training may take long.
   int ask_network(Candidate& network) {
     if (folds_ > 0) return ask(network) ? 0 : time_is_over;
     const auto begin = std::chrono::steady_clock::now();
@@ -556,11 +556,11 @@ class ModelChoice {
   Index examples_ = 0, folds_ = 0;
   Decision page_;
   models::TaskConfig task_;
-  std::vector<Index> gold_, fold_of_;  // of the examples that decide; -1 for an unknown class
+  std::vector<Index> gold_, fold_of_;  // for the examples that decide; -1 for an unknown class
   std::vector<std::size_t> known_;     // examples with a known class
   std::vector<const Candidate*> candidates_;
   std::size_t chosen_ = 0;
-  std::vector<double> weights_;  // of the ensemble
+  std::vector<double> weights_;  // weights of the ensemble
 };
 
 }  // namespace

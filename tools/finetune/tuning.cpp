@@ -78,8 +78,8 @@ ParameterSource::Rate learning_rates(const TuningSpec& settings, const models::M
 
 namespace {
 
-// That suits the model's width: 0.08 / width, which is about that of ELECTRA for each of its sizes (Clark et al. 2020,
-// table 7). Of models of graphs, what suits new ones.
+// Learning rate for the model's width: 0.08 / width, about ELECTRA's for each of its sizes (Clark et al. 2020, table
+// 7). Graph models get the rate of new ones.
 double suitable_rate(const models::ModelConfig& config) {
   if (!config.reads_tokens()) return models::architecture(config.arch()).from_scratch.learning_rate;
   const std::shared_ptr<const models::Model> model = models::outline_of(config);

@@ -13,7 +13,7 @@ Continuation::Continuation(const text::Tokenizer& tokenizer, text::TextPlace pla
   for (const std::string& stop : stops_) longest_stop_ = std::max(longest_stop_, stop.size());
 }
 
-// Where the first stop string begins; npos for none. Text that was already returned cannot begin one.
+// Start of the first stop string; npos for none. Text that was already returned cannot begin one.
 std::size_t Continuation::find_stop() const {
   std::size_t first = std::string::npos;
   for (const std::string& stop : stops_) first = std::min(first, text_.find(stop, certain_));

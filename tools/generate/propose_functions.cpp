@@ -34,7 +34,7 @@ class FunctionProposer {
   struct Item {
     LyapunovLine line;
     std::string unreadable;         // why it is no system
-    TextTranslator::Source source;  // of a blank text where it is none
+    TextTranslator::Source source;  // blank if there is none
   };
   Index batch_size() const { return translator_.batch_size(); }
 
@@ -84,7 +84,7 @@ class FunctionProposer {
   }
 
  private:
-  // What is printed of a system.
+  // Printed results of a system.
   struct Judged {
     std::string text;
     bool is_certified = false;

@@ -45,7 +45,8 @@ void AnswerEvaluation::add(const Vote& vote) {
   const std::string_view text = right_.empty() ? without_byte_order_mark(line->text) : line->text;
   const std::string reference(text::stripped(text));
   const std::string wanted = answer_in(reference, mark_).value_or(reference);
-  const bool is_right = vote.answer == wanted || escaped(vote.answer) == wanted;  // of several lines, as -o writes them
+  // -o writes answers of several lines escaped.
+  const bool is_right = vote.answer == wanted || escaped(vote.answer) == wanted;
   right_.push_back(vote.share > 0 && is_right ? 1 : 0);
 }
 

@@ -109,7 +109,7 @@ class ValidText {
 
   InvalidBytes& invalid_;
   std::string file_;
-  text::TextPosition position_;  // in the original input
+  text::TextPosition position_;  // position in the original input
   std::string rest_;
 };
 

@@ -35,7 +35,7 @@ template <class Id>
 void EncodedText::append_to(std::vector<std::vector<Id>>& blocks, std::span<const TokenId> ids) {
   for (const TokenId id : ids) {
     if (blocks.empty()) {
-      blocks.emplace_back();  // which grows: most of many files are short
+      blocks.emplace_back();  // it grows: most of many files are short
     } else if (static_cast<Index>(blocks.back().size()) == block_tokens) {
       blocks.emplace_back().reserve(static_cast<std::size_t>(block_tokens));
     }

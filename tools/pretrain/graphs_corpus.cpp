@@ -31,7 +31,7 @@ class GraphsCorpus : public Corpus {
   const data::GraphSource* valid_graphs() const { return valid_part_ ? &*valid_part_ : valid_file_.get(); }
   Index valid_units() const override { return valid_graphs() != nullptr ? data::nodes_in(*valid_graphs()) : 0; }
 
-  std::optional<data::GraphsForModel> all_;  // of the files of --train
+  std::optional<data::GraphsForModel> all_;  // graphs of the files of --train
   std::unique_ptr<data::GraphSource> valid_file_;
   std::optional<data::GraphsOf> train_part_, valid_part_;
 };

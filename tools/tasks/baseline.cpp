@@ -24,7 +24,7 @@ Index most_frequent(const std::vector<Index>& counts) {
 
 // The tags of words that are not those of unknown words.
 void learn_words(models::TaskConfig& task, const TaskData& train, const data::LabelSet& labels) {
-  std::map<std::string, std::map<Index, Index>> counts;  // of the tags that a word has
+  std::map<std::string, std::map<Index, Index>> counts;  // counts of each word's tags
   for (const data::TaggedSentence& sentence : train.sentences) {
     const std::vector<Index> tags = data::tag_ids(sentence, labels, train.file);
     for (std::size_t w = 0; w < tags.size(); ++w) {

@@ -127,7 +127,7 @@ std::optional<std::string> numeric_classes_warning(const std::string& file, cons
 }
 
 std::optional<std::string> alike_labels_warning(const std::string& file, const data::LabelSet& labels) {
-  std::map<std::string, std::string> known;  // by lower case
+  std::map<std::string, std::string> known;  // keyed by lower case
   for (const std::string& name : labels.names()) {
     const auto [other, is_new] = known.emplace(text::in_lower_case(name), name);
     if (is_new) continue;

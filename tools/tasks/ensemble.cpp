@@ -19,7 +19,7 @@ using models::Answer;
 using models::Answered;
 using models::Task;
 
-// What a model says of the classes, in another order: places[i] is where its class i belongs.
+// Reorders a model's probabilities: places[i] is the place of its class i.
 void reorder(std::vector<double>& probabilities, const std::vector<std::size_t>& places) {
   if (probabilities.empty() || places.empty()) return;
   const std::vector<double> own = probabilities;

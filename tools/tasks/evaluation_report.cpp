@@ -92,7 +92,7 @@ class Predictions {
  private:
   Index classes_;
   std::vector<std::pair<Index, std::optional<Index>>> pairs_;
-  std::vector<std::size_t> ends_;  // of each group
+  std::vector<std::size_t> ends_;  // end of each group
   std::vector<metrics::RankedExample> ranked_;
   std::vector<metrics::Forecast> forecasts_;
 };
@@ -187,7 +187,8 @@ class ColumnRanks {
 
  private:
   std::size_t columns_;
-  std::vector<std::vector<std::pair<Index, metrics::RankedExample>>> examples_;  // of each group, with their columns
+  std::vector<std::vector<std::pair<Index, metrics::RankedExample>>>
+      examples_;  // examples of each group, with their columns
 };
 
 // Further measures of the model, and of the baseline if there is one, before or after those of the classes.
@@ -239,7 +240,7 @@ std::vector<metrics::EntityMatches> entity_matches(const TaskData& data, const d
   return matches;
 }
 
-// What entities of the sentences are compared by; the predictions are those of the same tags.
+// Tags by which entities of the sentences are compared, and their predictions.
 struct EntityPredictions {
   Predictions tags;
   std::vector<metrics::EntityMatches> by_sentence;

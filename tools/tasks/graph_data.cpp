@@ -52,7 +52,7 @@ std::vector<std::size_t> columns_with(const std::vector<std::string>& names, con
   return columns;
 }
 
-// Those that are learned: the ones that `words` names, else all.
+// Columns that are learned: those named by `words`, else all.
 std::vector<std::size_t> chosen_columns(const data::GraphTargets& targets, const std::string& path,
                                         const std::string& words) {
   check<DataError>(!targets.columns.empty(), path, ": has no labels; make it with convert --label-column NAME");

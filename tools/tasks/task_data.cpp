@@ -58,7 +58,7 @@ void reject(std::vector<Example>& examples, const std::string& file, formats::Ba
   });
 }
 
-// Where numbers are learned, labels that are something else.
+// For tasks of numbers, rejects labels that are not numbers.
 void reject_other_labels(TaskData& data, formats::BadRecords& bad) {
   reject(data.texts, data.file, bad, [&](const data::LabelledText& text) {
     data::numeric_labels({&text, 1}, data.file);
@@ -82,7 +82,7 @@ void reject_without_tokens(TaskData& data, const std::vector<const text::Tokeniz
   }
 }
 
-// Where no separator is known, the usual one.
+// Sets the usual separator if none is known.
 formats::LabelledInput with_separator(const TaskInput& input) {
   formats::LabelledInput labelled = input.labelled;
   if (has_label_sets(input.task) && !labelled.columns.separator) labelled.columns.separator = ";";

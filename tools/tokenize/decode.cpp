@@ -61,7 +61,7 @@ class IdParser {
   const text::Tokenizer& tokenizer_;
   std::string name_;
   std::string number_;                              // so far
-  text::TextPlace place_ = text::TextPlace::begin;  // in its line
+  text::TextPlace place_ = text::TextPlace::begin;  // place in its line
   Index line_ = 1;
 };
 

@@ -131,7 +131,7 @@ class PairEncoder {
   SideEncoder &source_, &target_;
   formats::PairsFileWriter& writer_;
   formats::BadRecords& bad_;
-  Index bytes_ = 0, count_ = 0;  // of the pairs that wait
+  Index bytes_ = 0, count_ = 0;  // size of the pending pairs
 };
 
 std::vector<std::string> names_of_pairs(const cli::Arguments& arguments) {

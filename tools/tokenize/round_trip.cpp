@@ -48,8 +48,8 @@ class RoundTrip : public TextConsumer {
   text::StreamEncoder encoder_;
   std::string waiting_;  // text of which the first bytes are encoded
   std::size_t encoded_ = 0;
-  std::string text_, decoded_;   // of the document being compared, from the first byte not compared yet
-  text::TextPosition position_;  // of that byte, in the document
+  std::string text_, decoded_;   // text of the document being compared, from the first byte not compared yet
+  text::TextPosition position_;  // position of that byte in the document
   text::TextPlace place_ = text::TextPlace::begin;
   bool differs_ = false;  // the document being compared
   Index documents_ = 0, different_ = 0, tokens_ = 0;

@@ -69,7 +69,7 @@ std::vector<Numbered> numbered_files(const fs::path& beginning) {
   return found;
 }
 
-// What cannot be read is taken for a file of someone else.
+// A file that cannot be read counts as foreign.
 bool is_checkpoint(const Numbered& file) {
   try {
     const std::optional<training::TrainingState> progress = progress_in(file.path, Contents::checkpoint);
@@ -226,7 +226,7 @@ void remove_unused_best(const std::string& output) {
     used.insert(best_step_of(checkpoint_path(output)));
     for (const Numbered& kept : numbered_files(beginning_of(output, kept_part))) used.insert(best_step_of(kept.path));
   } catch (const DataError&) {
-    return;  // what cannot be read now may refer to any of them
+    return;  // an unreadable file may refer to any of them
   }
   guarded("remove a former best model", [&] {
     for (const Numbered& file : best) {

@@ -30,7 +30,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a run needs later besides tensors: the matrices of the rate that logs state, code and tables of libraries, and
+// Later memory of a run besides tensors: the matrices of the rate that logs state, code and tables of libraries, and
 // the allocator. 13 to 26 MB were measured in pre-training; in fine-tuning, blocks of varying shapes are not full.
 constexpr double later = 18 << 20;
 
@@ -95,7 +95,7 @@ Index copies_of(const DryRun& run) {
 // Bytes of the optimizer's state on the rank that has most of it.
 double state_of_largest_rank(const Parameters& parameters, const std::vector<training::StateTensor>& state,
                              Index ranks) {
-  std::map<std::string, double> bytes;  // of a parameter's
+  std::map<std::string, double> bytes;  // bytes of each parameter
   for (const training::StateTensor& tensor : state) {
     bytes[tensor.name.substr(tensor.name.find('/') + 1)] += static_cast<double>(tensor.value.bytes());
   }
@@ -356,7 +356,7 @@ void print_scaling(const ScalingEstimate& scaling) {
                            scaling.sharing == 1 ? "rank" : "copy", time_text(time.one_rank));
 }
 
-// What the job asks for. The memory is that of a node.
+// Resources of the job. The memory is per node.
 std::string slurm_line(const Estimate& result, const DryRun& run, Index threads) {
   const RankPlan& ranks = run.ranks;
   const double memory = result.memory_bytes * 1.15 * static_cast<double>(ranks.per_node);
@@ -438,7 +438,7 @@ Estimate estimate(DryRun run) {
   become_one_rank(run);
   Estimate result;
   const double matmul_rate = measure_matmul_rate(chosen(run.config.training.precision));
-  pool().trim();  // of the matrices of that measurement
+  pool().trim();  // frees the matrices of that measurement
   result.memory.program = resident_bytes() + later;
   const Index eval_every = simulate(run, result);
   // Activations are read and written a few times for each matrix product, which costs about a quarter of its time.

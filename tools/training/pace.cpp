@@ -4,7 +4,7 @@ namespace heddle {
 
 namespace {
 
-constexpr double plans = 50;  // in the time of a run
+constexpr double plans = 50;  // during a run
 constexpr double usual_evaluations = 10;
 
 }  // namespace

@@ -38,7 +38,7 @@ class Planner {
         settle_(settle),
         arguments_(arguments),
         base_(defaults) {
-    // Which precision is faster depends on the machine; an amount of arithmetic does not.
+    // The faster precision depends on the machine; an amount of arithmetic does not.
     if (budget_.seconds > 0 && !arguments.given("precision")) base_.training.precision = PrecisionChoice::automatic;
     base_.budget = budget_;
   }

@@ -85,7 +85,7 @@ bool names_own(const RunControl& control, const std::string& output) {
 RunStart find_start(const std::string& output, const RunControl& control, const CheckSameRun& check_same_run) {
   const std::string own = checkpoint_path(output);
   const bool resumes_own = names_own(control, output);
-  if (!control.resume.empty() && !resumes_own) open_to_resume(control.resume);  // which must exist
+  if (!control.resume.empty() && !resumes_own) open_to_resume(control.resume);  // it must exist
   const bool interrupted = !control.restart && !output.empty() && fs::exists(status_of(own));
   RunStart start;
   if (!control.restart && !(resumes_own && interrupted)) {

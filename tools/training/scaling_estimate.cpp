@@ -8,7 +8,7 @@ namespace heddle {
 
 namespace {
 
-// What training/gradient_exchange.hpp and owners.hpp do: during the last backward pass gradients are summed in rounds
+// Models training/gradient_exchange.hpp and owners.hpp: during the last backward pass gradients are summed in rounds
 // of some numbers, of each of which every rank sends the others their parts; each updates a part of the weights, and
 // sends it to the others during their next forward pass (training/weight_exchange.hpp).
 RankStep as_runs_are(double bytes_per_number) {

@@ -28,7 +28,7 @@ std::string text_of(double number, int digits) {
   return fmt::format("{:.{}f}", number, digits);
 }
 
-// What BSD's sysexits.h calls a temporary failure: run it again.
+// A temporary failure in the sense of BSD's sysexits.h: run it again.
 constexpr int status_of_time = 75;
 
 double most_memory() {
@@ -98,7 +98,7 @@ void TrainingSession::resume(const RunStart& start, const RunRecord& record) {
   if (start.beginning == Beginning::resumed) {
     if (!differences(spec_, record.spec).empty()) changed_at_ = progress.step;
   }
-  if (is_own) keep_last();  // which may not have happened before the run was killed
+  if (is_own) keep_last();  // the killed run may not have done it
 }
 
 // Whether the best model so far of the run in `path` is missing; takes it over where it has another place.
@@ -180,9 +180,8 @@ void TrainingSession::keep_to_budget(Index step) {
   spec_.training.epochs = 0;
 }
 
-// Where a model should have begun to use the context, at a tenth of the run, after 500 steps at least, and at the end
-// of 200 or more, it is said if it did not, and then when it does. The loss is the mean of what the last 200 steps
-// logged.
+// Warns if the model does not use the context at a tenth of the run, after 500 steps at least, or at the end of 200 or
+// more, and reports when it does. The loss is the mean of what the last 200 steps logged.
 void TrainingSession::watch_plateau(Index step) {
   constexpr Index first = 500, least = 200, last = 200;
   constexpr double near = 0.97;

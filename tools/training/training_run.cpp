@@ -41,7 +41,7 @@ void check_inputs(const formats::ModelFile& file, const formats::Provenance* now
   for (const char* role : roles) check_same_input(file, *now, role, found);
 }
 
-// How a run begins, for ranks to compare.
+// Start of a run as text, for ranks to compare.
 std::string text_of(const RunStart& start, const std::optional<RunRecord>& record) {
   if (!start.file || !record) return "none";
   const std::string& path = start.file->file().path();

@@ -9,7 +9,7 @@
 
 namespace heddle {
 
-PageParts common_parts();  // of common.css and common.js
+PageParts common_parts();  // common.css and common.js
 
 namespace {
 

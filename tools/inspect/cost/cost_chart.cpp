@@ -21,7 +21,7 @@ using palette::of_byte;
 constexpr double bars_width = 760, chart_margin = 24, bar_height = 22, bar_gap = 8, panel_gap = 26,
                  bar_legend_line = 18;
 constexpr double heading_line = 16;
-constexpr double character = 6.6;  // of names, at their size
+constexpr double character = 6.6;  // width of a character in names, at their size
 constexpr double name_size = 11, total_width = 96, label_character = 5.6;
 constexpr std::size_t longest_name = 28, legend_columns = 4;
 
@@ -211,7 +211,7 @@ class CostChart {
   double left_ = 0;
 };
 
-// What is counted, once for all models or, where they differ, for each.
+// Counted step, once for all models or, if they differ, for each.
 std::vector<std::string> heading_of(const std::vector<CostReport>& reports) {
   std::vector<std::string> lines;
   for (const CostReport& report : reports) lines.push_back("a training step " + step_text(report.cost));

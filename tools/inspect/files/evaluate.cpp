@@ -72,7 +72,7 @@ struct EvaluateOptions {
 struct Score {
   training::ObjectiveEvaluation result;
   std::string unit;  // "token": what is predicted
-  Index bytes;       // of the text, without special tokens; 0 where the predicted tokens are not all of it
+  Index bytes;       // bytes of the text, without special tokens; 0 if the predicted tokens are not all of it
 
   double perplexity() const { return std::exp(result.nats_per_target()); }
   // NaN without bytes.
@@ -81,7 +81,7 @@ struct Score {
   }
 };
 
-// What the user asks for, or what suits the model and the data.
+// Objective that the user requests, or the default for the model and the data.
 training::ObjectiveChoice objective_of(const models::Model& model, const training::TrainingData& given,
                                        const EvaluateOptions& options, const std::string& model_path) {
   using training::DataKind;
@@ -102,7 +102,7 @@ training::ObjectiveChoice objective_of(const models::Model& model, const trainin
   return objective;
 }
 
-// What is evaluated on what.
+// Model and data of an evaluation.
 struct Subject {
   const models::Model& model;
   training::TrainingData data;
@@ -110,7 +110,7 @@ struct Subject {
   const text::Tokenizer* source_tokenizer = nullptr;
 };
 
-// Without the bytes of the text.
+// Leaves the bytes of the text unset.
 Score score_of(const Subject& subject, const EvaluateOptions& options, const cli::Arguments& arguments) {
   const std::string model_path = arguments.operand("MODEL"), path = arguments.operand("DATA");
   const training::ObjectiveChoice objective = objective_of(subject.model, subject.data, options, model_path);

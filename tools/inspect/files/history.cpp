@@ -29,7 +29,7 @@ namespace {
 
 using formats::History;
 
-constexpr Index most_page_points = 2000;  // of a curve
+constexpr Index most_page_points = 2000;  // points of a curve
 
 struct HistoryOptions {
   std::string output;

@@ -15,10 +15,10 @@ namespace heddle {
 
 namespace {
 
-constexpr double chart_width = 720, chart_height = 400;  // without the legend of runs
+constexpr double chart_width = 720, chart_height = 400;  // excluding the legend of runs
 constexpr double plot_left = 64, plot_right = chart_width - 24, plot_top = 48,
-                 plot_bottom = chart_height - 48;  // of the plot
-constexpr double most_name_width = 400;            // of the names at the ends of lines
+                 plot_bottom = chart_height - 48;  // bottom of the plot
+constexpr double most_name_width = 400;            // names at the ends of lines
 constexpr double title_line = 20, legend_line = 18, legend_sample = 20;
 constexpr Index most_points = 600, most_marks = 100;
 constexpr double most_ticks = 5.5;
@@ -118,7 +118,7 @@ class LossPlot {
 
   Picture picture_;
   Extent extent_;
-  std::vector<double> ends_;  // where names stand
+  std::vector<double> ends_;  // positions of names
 };
 
 LossCurves all_points(const std::vector<Run>& runs) {
@@ -155,7 +155,7 @@ void draw_settings(LossPlot& plot, const std::vector<Run>& runs) {
   }
 }
 
-// With one run, colours stand for the losses; with several, for their settings.
+// Colours distinguish the losses of a single run, or the settings of several.
 void draw(LossPlot& plot, const std::vector<Run>& runs, const LossCurves& all) {
   const bool one = runs.size() == 1;
   for (std::size_t i = 0; i < runs.size(); ++i) {

@@ -82,12 +82,12 @@ RunSettings run_settings(const std::vector<std::string>& run_names, const std::v
   std::stable_partition(result.options.begin(), result.options.end(),
                         [](const std::string& name) { return name != seed_option; });
   std::map<std::string, std::size_t> known;
-  std::set<std::string> seeds;  // of each known setting
+  std::set<std::string> seeds;  // seeds of each known setting
   for (std::size_t run = 0; run < all.size(); ++run) {
     std::vector<std::string> values;
     for (const std::string& name : result.options) values.push_back(value_of(run, name));
     const std::string described_here = described(result.options, values);
-    // Where runs do not differ at all, something else must name them.
+    // If runs do not differ at all, something else must name them.
     const bool is_repeat = !seeds.insert(described_here + "\n" + value_of(run, seed_option)).second;
     const std::string key = commands[run].empty() || is_repeat ? concatenate("run ", run) : described_here;
     const auto [found, is_new] = known.try_emplace(key, result.names.size());

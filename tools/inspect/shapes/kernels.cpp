@@ -93,7 +93,7 @@ struct KernelsOptions : Answer {
 
 // A variant that is compared: all of one layer's heads.
 struct KernelSubject {
-  std::string name, text;  // what people read, and what make_attention() takes
+  std::string name, text;  // display name, and argument of make_attention()
   const Attention* variant;
   HeadShape shape;
   std::optional<analysis::PositionsInLayer> positions;
@@ -166,7 +166,7 @@ class KernelSubjects {
     all_.push_back({text, text, &variant, shape, positions});
   }
 
-  // What estimates are compared with.
+  // Adds the functions that estimates are compared with.
   void add_estimated() {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       const auto estimate = all_[i].variant->estimate();
@@ -405,7 +405,7 @@ class KernelShapes : public Shapes {
 int kernels(const cli::Arguments& arguments, const KernelsOptions& options) {
   const std::string model = arguments.operand("MODEL"), &path = options.output;
   check_choice(arguments);
-  if (!options.scheme.empty()) {  // of a known name
+  if (!options.scheme.empty()) {  // only for a known name
     models::naming_errors("`scheme`", [&] { context_of(options.scheme, std::nullopt, options.count); });
   }
   check<UsageError>(!model.empty() || !options.attention.empty(),

@@ -82,11 +82,11 @@ struct PositionsOptions : Answer {
   }
 };
 
-// What is shown, and of what.
+// Subject of the tables.
 struct PositionSubject {
   std::string scheme;    // its text
   std::string heading;   // "sinusoidal positions", "model.h5: learned positions"
-  bool before_training;  // of learned numbers
+  bool before_training;  // numbers are learned, and not yet trained
   Index count;
   std::vector<std::pair<Index, analysis::PositionsInLayer>> layers;  // with their numbers, from 1
 };

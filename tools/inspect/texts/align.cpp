@@ -53,7 +53,7 @@ struct AlignOptions : Answer {
 // Row i of the weights [target, source] predicts target token i, the last one the token that ends the text.
 struct Alignment {
   TokenText source, target;
-  AttentionGroup group;  // of all layers
+  AttentionGroup group;  // attention of all layers
   std::string problem;   // not_finite()
 };
 

@@ -231,7 +231,7 @@ int attention_beside(const std::vector<std::string>& models, const std::vector<I
   const AttentionWanted wanted{.user = "inspect attention", .layers = options.layer, .group = options.of};
   const std::optional<InputText> second = texts.size() < 2 ? std::nullopt : std::optional(texts.back());
   std::vector<AttentionSide> sides;
-  std::deque<formats::LoadedModel> loaded;  // which reports refer to
+  std::deque<formats::LoadedModel> loaded;  // reports refer to these
   for (const std::string& model : models) {
     loaded.push_back(formats::load_body(model, options.base));
     sides.push_back({model, read_attention(loaded.back(), model, texts.front(), second, wanted)});

@@ -17,7 +17,7 @@ namespace {
 
 using formats::Json;
 
-constexpr double most_weights = 256e6;       // of a page, a byte each
+constexpr double most_weights = 256e6;       // weights of a page, a byte each
 constexpr double automatic_vectors = 2.5e6;  // bytes
 
 std::string weight_bytes(const Tensor& weights) {

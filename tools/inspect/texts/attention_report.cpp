@@ -26,7 +26,7 @@ using Text = models::AttentionMap::Text;
 // Names of groups.
 constexpr const char *of_itself = "self", *of_source = "encoder", *across = "source";
 
-// What each token of a sequence stands for, without the space before a word; its piece where it stands for nothing.
+// Text of each token of a sequence, without the space before a word; its piece if it has no text.
 std::vector<std::string> labels_of(const text::Tokenizer& tokenizer, const std::vector<TokenId>& ids) {
   std::string text;
   std::vector<CutToken::Range> ranges;
@@ -65,7 +65,7 @@ TokenRole role_of(const text::Tokenizer& tokenizer, TokenId id, const std::strin
   return id != tokenizer.unknown() && is_punctuation(label) ? TokenRole::punctuation : TokenRole::word;
 }
 
-// What a model reads.
+// Model input.
 struct Input {
   models::Sequences sequences;
   std::vector<TokenText> texts;
@@ -216,7 +216,7 @@ AttentionGroup& group_for(AttentionReport& report, const models::AttentionMap& m
   return report.groups.back();
 }
 
-// Where the keys of a group are that separate or end texts.
+// Positions of a group's keys that separate or end texts.
 std::vector<Index> separators_of(const TokenText& text) {
   std::vector<Index> places;
   for (std::size_t i = 0; i < text.roles.size(); ++i) {

@@ -56,7 +56,7 @@ std::string head_text(Index head) {
   return head == 0 ? "mean" : std::to_string(head);
 }
 
-// Where all but a fifth of a head's weight goes, or "".
+// Target of more than four fifths of a head's weight, or "".
 std::string only_of(const HeadSummary& head, bool same) {
   constexpr double most = 0.8;
   if (head.separators >= most) return "[SEP]";

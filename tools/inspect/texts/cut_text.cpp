@@ -47,7 +47,7 @@ class Characters {
   }
 
   std::string_view text_;
-  std::size_t begin_ = 0, number_ = 0;  // of the last character
+  std::size_t begin_ = 0, number_ = 0;  // start and number of the last character
 };
 
 // Whether the byte continues a character of UTF-8.

@@ -314,7 +314,7 @@ class TokenExplainer {
                                  },
                              .number = read[static_cast<std::size_t>(at)],
                              .is_log_softmax = true};
-      std::vector<Places> before = placed.places;  // of a word that is not whole yet, the tokens that are there
+      std::vector<Places> before = placed.places;  // the tokens so far of a word that is incomplete
       for (Places& word : before) std::erase_if(word, [at](Index token) { return token >= at; });
       add_answer(result, function, before, place);
     }
@@ -374,7 +374,7 @@ class TokenExplainer {
     result.answers.push_back(std::move(answer));
   }
 
-  // What the token stands for, without the space before a word, or its piece.
+  // Text of the token, without the space before a word, or its piece.
   std::string shown(TokenId token) const {
     std::string text;
     if (!loaded_.tokenizer.is_special(token)) loaded_.tokenizer.decode(token, text, text::TextPlace::begin);

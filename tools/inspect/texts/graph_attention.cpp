@@ -100,7 +100,7 @@ std::string node_label(const TokenText& nodes, Index at) {
   return fmt::format("{} {}", at + 1, nodes.labels[static_cast<std::size_t>(at)]);
 }
 
-// What the nodes of a head give to themselves, to their neighbours and to others, on average, and the entropy.
+// Mean attention of a head's nodes to themselves, to their neighbours and to others, and its entropy.
 std::vector<std::string> shares_of_head(const Tensor& weights, const std::vector<NodePair>& pairs, bool has_others) {
   const analysis::HeadPattern pattern = analysis::head_pattern(weights);
   double beside = 0, apart = 0;
@@ -181,7 +181,7 @@ int show_attention(const GraphQuestion& question, const cli::Arguments& argument
 
 struct AnswerShares {
   analysis::NodeContributions contributions;
-  std::string label;  // of tasks with classes
+  std::string label;  // tasks with classes only
   TokenText nodes;
 
   // "log-odds of the class yes: 1.25"

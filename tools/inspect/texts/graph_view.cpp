@@ -20,7 +20,7 @@ namespace {
 using formats::Json;
 
 constexpr double widest_line = 12, widest_ring = 6;  // points
-constexpr double ring_radius = 14;                   // of its middle
+constexpr double ring_radius = 14;                   // radius of its middle
 constexpr double largest_disc = 18;                  // radius
 constexpr double least_column = 90;                  // room for its label
 constexpr double sheet_edge = 12, heading_size = 12, panel_label = 10, legend_size = 10;
@@ -267,7 +267,7 @@ void draw_node_shares(const std::string& path, const GivenGraph& graph, const st
   Picture picture(path, sheet.width, sheet.height);
   sheet.write_words(picture);
   const Point corner{(sheet.width - sketch.width) / 2, sheet.top};
-  const double inner = sketch.discs.empty() ? 0 : sketch_disc;  // which the node itself covers
+  const double inner = sketch.discs.empty() ? 0 : sketch_disc;  // the node itself covers this
   double largest = 0;
   for (const double share : shares) largest = std::max(largest, std::abs(share));
   for (std::size_t i = 0; i < shares.size() && largest > 0; ++i) {

@@ -30,7 +30,7 @@ CellSizes sizes_for(Index tokens) {
 
 // Whether all signs of a label are at the foot of the line: a turned label would seem to be its neighbour's.
 bool is_low(std::string_view label) {
-  constexpr std::size_t bytes = 3;  // of either sign
+  constexpr std::size_t bytes = 3;  // for either sign
   while (label.starts_with("␣") || label.starts_with("‥")) label.remove_prefix(bytes);
   return label.empty();
 }

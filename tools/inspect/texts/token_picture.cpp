@@ -22,7 +22,7 @@ Colour shade_colour(double shade) {
   return colour;
 }
 
-// Where each token stands, and where the last line ends.
+// Place of each token, and the end of the last line.
 struct TokenPlaces {
   std::vector<Point> corners;
   std::vector<double> widths;

@@ -54,7 +54,7 @@ class TextScoring {
   ScoredCut score(const models::TokenLoss& model, const InputText& input) {
     check<DataError>(model.position_limit() > 1, arguments_.operand("MODEL"),
                      ": its context is one token, which is too short to score a text");
-    encode_valid(loaded_.tokenizer, input);  // whose errors name line and byte
+    encode_valid(loaded_.tokenizer, input);  // its errors name line and byte
     const ScoredText text = scored_text(model, loaded_.tokenizer, input, limit_);
     ScoredCut scored{cut_text({loaded_.tokenizer, input.text, text.ids}), {}, text.bytes};
     for (auto& part : decoding::token_predictions(model, text.parts, likely_)) {

@@ -71,7 +71,7 @@ struct TokenTotals {
 
 struct Cut {
   const text::Tokenizer& tokenizer;
-  std::string name;  // of the tokenizer's file
+  std::string name;  // name of the tokenizer's file
   std::vector<EncodedText> texts;
   TokenTotals totals{};
 };

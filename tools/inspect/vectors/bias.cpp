@@ -45,7 +45,7 @@ struct BiasOptions {
 
 struct Loaded {
   VectorModel whole;
-  std::string file;  // of the tests
+  std::string file;  // file of the tests
   std::vector<Index> layers;
 };
 
@@ -119,7 +119,7 @@ void print(const data::TemplateTest& test, const std::vector<analysis::Attribute
 // Summary of a list of pairs.
 struct PairSummary {
   std::size_t first_likelier = 0;
-  double mean = 0;  // of the differences
+  double mean = 0;  // mean of the differences
 };
 
 PairSummary summarise(const std::vector<analysis::PairLikelihoods>& pairs) {

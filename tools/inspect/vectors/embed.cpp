@@ -20,9 +20,9 @@
 
 namespace heddle {
 
-// Which vectors represent a text.
+// Vectors that represent a text.
 enum class TextPooling {
-  none,   // one for each token
+  none,   // a vector per token
   first,  // the first token's: an encoder's [CLS]
   mean,   // the mean over the text's own tokens
   last,   // the last one's of the text's own tokens

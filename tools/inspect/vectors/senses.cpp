@@ -108,7 +108,7 @@ class WordEmbedder {
     for (Index i = 1; options.layer.empty() && i <= std::min(default_layers, loaded_.vectors.layers()); ++i) {
       embedding_.layers.push_back(-i);
     }
-    if (embedding_.layers.empty()) embedding_.layers.push_back(0);  // of a model that has no other, a bag
+    if (embedding_.layers.empty()) embedding_.layers.push_back(0);  // a bag has no other layer
   }
 
   WordVectors operator()(const MarkedFile& file) const {

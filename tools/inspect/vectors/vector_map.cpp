@@ -26,7 +26,7 @@ namespace {
 using formats::Json;
 
 constexpr std::size_t most_map_points = 5000, most_by_neighbours = 2000, most_by_neighbours_unasked = 600;
-constexpr Index components = 3;  // of tables and pages; pictures have two
+constexpr Index components = 3;  // for tables and pages; pictures have two
 
 Tensor unit_vectors(const Tensor& vectors) {
   const Tensor unit(vectors.shape());
