@@ -42,7 +42,7 @@ double thread_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-// Of one thread or two, in the precision in force.
+// Context with one or two threads, in the current precision.
 Context context_of(int threads) {
   static const Context one(1), two(2);
   return (threads == 1 ? one : two).with_precision(Context::current().precision());
@@ -77,7 +77,7 @@ class Work {
   double seconds(Pass pass) {
     return seconds_of([&] { run(pass); });
   }
-  // Of this thread's processor, whoever else uses the machine.
+  // Processor time of this thread, which other load does not affect.
   double processor_seconds(Pass pass) {
     const ContextScope scope{context_of(1)};
     const double before = thread_seconds();

@@ -1,4 +1,4 @@
-// How fast a model with a task's head answers texts: prints JSON.
+// Speed at which a model with a task's head answers texts: prints JSON.
 #include <iostream>
 
 #include "formats/archives/json_archive.hpp"

@@ -35,7 +35,7 @@ Tensor random_tensor(const Shape& shape, Index seed, const char* site) {
   return values;
 }
 
-// What the heads attend to, [1, time, taps, width].
+// Inputs that the heads attend to, [1, time, taps, width].
 Tensor heads_of(const Tensor& states, const Options& options, double height) {
   const Index reach = options.taps, entries = 2 * reach + 1;
   const Tensor zeros({1, options.taps, options.time, options.width}, Real(0)), values(zeros.shape()),

@@ -1,5 +1,5 @@
-// How well `inspect cost` predicts the time of training steps: prints JSON, and a line for each model on standard
-// error.
+// Accuracy with which `inspect cost` predicts the time of training steps: prints JSON, and a line for each model on
+// standard error.
 #include <fmt/format.h>
 
 #include <iostream>

@@ -32,7 +32,7 @@ struct Options {
 // Problems that are neither trained on nor evaluated on in training.
 constexpr std::uint64_t first_problem = std::uint64_t{1} << 61;
 
-using Curve = std::vector<double>;  // of each step, from 0
+using Curve = std::vector<double>;  // one value per step, from 0
 
 // Adam, or SGD where it has no momenta (Kingma and Ba 2015).
 Curve descend(const data::ProblemSource& source, const Options& options, double rate, bool is_adam) {

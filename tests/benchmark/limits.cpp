@@ -1,4 +1,4 @@
-// What this machine can do at most, and how near heddle's matrix products come to it.
+// Peak rates of this machine, and the fraction that heddle's matrix products reach.
 #include <iostream>
 
 #include "formats/archives/json_archive.hpp"

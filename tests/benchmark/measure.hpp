@@ -1,4 +1,4 @@
-// What the benchmark programs share: time, medians, memory.
+// Common code of the benchmark programs: time, medians, memory.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// How data-parallel training scales to many nodes: a simulation of steps whose gradients are exchanged in buckets while
+// Scaling of data-parallel training to many nodes: a simulation of steps whose gradients are exchanged in buckets while
 // the backward pass runs, by a ring or by halving, event by event; prints a table, or JSON, and draws a picture. The
 // cost model of dry runs (tools/training/scaling_model.hpp) is compared with it.
 //
@@ -62,7 +62,7 @@ struct Model {
 constexpr Model models[] = {{"124M", 124439808}, {"1.5B", 1557611200}};
 constexpr double link_rates[] = {1, 10, 100};
 
-// What a step is to the network.
+// Network load of a step.
 struct Step {
   Exchange exchange = Exchange::ring;
   bool at_once = false;
@@ -125,7 +125,8 @@ class Simulation {
     const auto count = static_cast<std::uint64_t>(ranks);
     return step.exchange == Exchange::ring ? 2 * static_cast<int>(ranks - 1) : 2 * std::countr_zero(count);
   }
-  // Of halving: how often the ranks, and the bytes, are halved until the round. First the farthest rank is the partner.
+  // Recursive halving: how often the ranks, and the bytes, are halved until the round. First the farthest rank is the
+  // partner.
   int halvings(int round) const { return round < rounds_ / 2 ? round + 1 : rounds_ - round; }
   Index partner(Index rank, int round) const {
     if (step_.exchange == Exchange::ring) return (rank + 1) % ranks_;

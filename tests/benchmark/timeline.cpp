@@ -137,7 +137,7 @@ data::TokensInMemory random_tokens(const models::Model& model, Index samples) {
   return {std::move(tokens), model.tokens().vocab_size()};
 }
 
-// Of a step between others, whose weights arrive during its forward pass: the fourth one.
+// Bars of the fourth step, whose weights arrive during its forward pass.
 Bars measured(const Options& options, const parallel::Group& group) {
   const auto model = models::make_model(options.model.chosen(256), 1);
   training::TrainingConfig settings;

@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
         static_cast<double>(options.batch_size * model->tokens().training_length()) / seconds;
     const double operations = model->tokens().training_flops_per_token(model->tokens().training_length(), 1);
     formats::Json json;
-    json["tokens_per_second"] = tokens_per_second;  // of targets, where there are sources too
+    json["tokens_per_second"] = tokens_per_second;  // counts targets, if there are sources too
     json["gflops"] = tokens_per_second * operations * 1e-9;
     json["peak_memory_mb"] = peak_memory() * 1e-6;
     json["update_gb_s"] = update_rate(*model) * 1e-9;

@@ -51,7 +51,7 @@ std::vector<std::string> contexts_of(const std::vector<SpanQuestion>& questions)
   return contexts;
 }
 
-// Those of the short goldens, of many scripts.
+// Texts of the short goldens, in many scripts.
 std::vector<std::string> texts_of_goldens() {
   return nlohmann::json::parse(read_bytes(HEDDLE_GOLDENS "/texts.json"))["any"];
 }

@@ -69,7 +69,7 @@ inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// What a shell command prints; its exit status goes to `status`.
+// Output of a shell command; sets `status` to its exit status.
 inline std::string output_of(const std::string& command, int& status) {
   std::string output;
   FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
@@ -101,7 +101,7 @@ inline std::string content_of(const std::string& path) {
   return path.ends_with(".gz") ? unpacked(path) : read_bytes(path);
 }
 
-// That of a file of the shared data; "" with a message where there is none.
+// Content of a file of the shared data; "" with a message if there is none.
 inline std::string shared_content(const std::string& name) {
   const std::string path = shared_path(name);
   return path.empty() ? "" : content_of(path);

@@ -18,7 +18,7 @@ const models::EncoderConfig& encoder_config(const ModelParts& parts) {
   return *parts.config.as<models::EncoderConfig>();
 }
 
-// Which token a written directory gives to each role.
+// Checks the token that a written directory gives to each role.
 void check_roles(const TemporaryFolder& folder, const json& expected) {
   json written = json::parse(read_bytes(folder.file("tokenizer_config.json")));
   for (const auto& [role, token] : expected.items()) {

@@ -259,7 +259,7 @@ TEST_CASE("model directories: the tokenizers of GPT-2, BERT and RoBERTa, written
     const TemporaryFolder folder;
     write_directory_tokenizer(folder.path().string(), model);
     CHECK(read_directory_tokenizers(folder.path().string()).target == model);
-    // What older programs read.
+    // The file that older programs read.
     std::filesystem::remove(folder.file("tokenizer.json"));
     const text::Tokenizer older(read_directory_tokenizers(folder.path().string()).target);
     CHECK(older.encode(text) == text::Tokenizer(model).encode(text));

@@ -114,7 +114,7 @@ class Copy {
       tensors = others;
     });
   }
-  // What reading it says, without the directory's name.
+  // Message of reading it, without the directory's name.
   std::string problem() const {
     const std::string message = message_of([&] { read(path()); });
     return message.starts_with(path()) ? message.substr(path().size()) : message;

@@ -123,7 +123,7 @@ TEST_CASE("T5, BART, Marian to directories and back: the same tensors, the same 
     for (const std::string& path : fixtures(family)) {
       CAPTURE(path);
       const ModelParts parts = read(path);
-      if (parts.source_tokenizer) continue;  // which heddle does not write
+      if (parts.source_tokenizer) continue;  // heddle does not write these
       const TemporaryFolder folder;
       write_model_directory(folder.path().string(), parts, WeightType::keep);
       CHECK(equal(read(folder.path().string()), parts));

@@ -63,7 +63,7 @@ models::DecoderConfig gpt2_config(Index width) {
   return config;
 }
 
-// Of bytes, with one merge.
+// A byte vocabulary with one merge.
 text::TokenizerModel sample_bpe() {
   text::TokenizerModel model = byte_tokenizer_model();
   model.kind = text::TokenizerKind::bpe;

@@ -14,7 +14,7 @@ inline std::string shared_tokenizers() {
   return shared_path("tokenizers");
 }
 
-// What the folder has as tokenizer.json, compressed or not.
+// The folder's tokenizer.json, compressed or not.
 inline text::TokenizerModel read_shared(const std::string& tokenizers, const std::string& name) {
   const std::string file = tokenizers + "/" + name + "/tokenizer.json";
   const TemporaryFolder folder;

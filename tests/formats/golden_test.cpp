@@ -38,9 +38,9 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-// What another tokenizer of the same vocabulary has around the ids.
+// Special tokens around the ids in another tokenizer of the same vocabulary.
 struct Frame {
-  std::string name;        // of the golden cases
+  std::string name;        // name of the golden cases
   std::string vocabulary;  // a folder of tokenizers
   std::ptrdiff_t before = 0, after = 0;
   bool cleans = true;  // whether decoded texts are without those blanks

@@ -74,7 +74,7 @@ std::string text_of(const hdf5::Group& group) {
   return text;
 }
 
-// What heddle's reader says of a file, which the library must say too.
+// Content of a file as heddle's reader shows it; the library must agree.
 std::string read_alike(const std::string& path) {
   const std::string own = text_of(InputFile(path).root());
   const Trust trust;
@@ -218,7 +218,7 @@ TEST_CASE("HDF5 reader: chunks that were stored without one of their filters, or
         std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(first), std::min<hsize_t>(chunk, rows - first),
                     part.begin());
         const std::string elements(reinterpret_cast<const char*>(part.data()), sizeof(std::int64_t) * chunk);
-        // Of two filters, bit 0 is for the first; of one alone, for that one.
+        // Bit 0 is for the first of two filters, or for a single one.
         const auto number = static_cast<unsigned>(first / chunk), mask = shuffles ? number % 4 : number % 2;
         const std::string bytes = filtered(elements, sizeof(std::int64_t), shuffles ? mask : 1 + 2 * mask);
         REQUIRE(H5Dwrite_chunk(data, H5P_DEFAULT, mask, &first, bytes.size(), bytes.data()) >= 0);
@@ -482,7 +482,7 @@ TEST_CASE("HDF5 reader: one changed bit of a header is found by its checksum") {
 
 namespace {
 
-// What every reader keeps to: bytes of memory that may be taken for a file.
+// Limit of every reader: bytes of memory for a file.
 std::size_t most_memory(const std::string& path) {
   return 20 * static_cast<std::size_t>(std::filesystem::file_size(path)) + (std::size_t{64} << 20);
 }
@@ -559,7 +559,7 @@ TEST_CASE("HDF5 writer: one long text among many short ones does not make their 
   for (int i = 0; i < 50'000; ++i) pieces.push_back("piece " + std::to_string(i));
   pieces[777] = std::string(300, 'x');
   const std::string path = written_file(folder, [&](hdf5::OutputGroup root) { write_column(root, "pieces", pieces); });
-  CHECK(std::filesystem::file_size(path) < 1'000'000);  // of fifteen million bytes with the padding
+  CHECK(std::filesystem::file_size(path) < 1'000'000);  // fifteen million bytes with the padding
   CHECK(read_column<std::string>(InputFile(path).root(), "pieces") == pieces);
 }
 

@@ -165,7 +165,7 @@ TEST_CASE("load model: cached decoding equals recomputation, for every type of w
     write_model(folder.file("model.h5"), model, type);
     const LoadedModel loaded = load_model(ModelFile(folder.file("model.h5")));
     const Tensor whole = logits_of(*loaded.model, ids);
-    // What the types lose: 0.2 % a weight, and as much again where products round activations too.
+    // Rounding errors of the types: 0.2 % per weight, and as much again if products round activations too.
     CHECK(relative_difference(whole, exact) < (type == WeightType::f32 ? 1e-6 : type == WeightType::q4 ? 0.3 : 0.03));
     for (const DType cache : {DType::real, DType::bfloat16}) {
       for (const Index prompt : {Index{1}, Index{30}}) {

@@ -196,7 +196,7 @@ TEST_CASE("model file: a large one opens without being read") {
   Real sum = 0;
   for (const NamedTensor& tensor : mapped) sum += tensor.value.elements().back();
   CHECK(sum == 75);
-  CHECK(bytes_taken_in() - before > 150'000'000);  // which would have shown
+  CHECK(bytes_taken_in() - before > 150'000'000);  // the counter does show reads
 }
 
 TEST_CASE("history: rows, new columns, whole columns, truncation") {

@@ -48,7 +48,7 @@ std::string with_carriage_returns(const std::string& text) {
   return result;
 }
 
-// What a shell makes of files of the folder, as the data sets' notes turn them into LABEL, tab, TEXT.
+// Converts files of the folder by a shell command, as the data sets' notes turn them into LABEL, tab, TEXT.
 std::string made_by(const std::string& command, const TemporaryFolder& folder) {
   int status = 0;
   const std::string output = output_of("cd '" + folder.path().string() + "' && " + command, status);

@@ -34,7 +34,7 @@ json entry(const std::string& type, const json& shape, Index begin, Index end) {
   return {{"dtype", type}, {"shape", shape}, {"data_offsets", {begin, end}}};
 }
 
-// What reading such a file, or its first tensor, says; the file's name is cut off.
+// Message of reading such a file, or its first tensor, without the file's name.
 template <class Kind = DataError>
 std::string safetensors_problem(const std::string& content) {
   const TemporaryFolder folder;

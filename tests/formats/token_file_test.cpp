@@ -88,9 +88,9 @@ TEST_CASE("token file: writing takes constant memory, and compression helps") {
     return std::filesystem::file_size(folder.file(name));
   };
   const auto small = write("small", 2, false);
-#ifndef HEDDLE_SANITIZED  // which keeps what was freed
+#ifndef HEDDLE_SANITIZED  // sanitizers keep freed memory
   std::vector<TokenId> kept;
-  // What 80 megabytes in memory would be; then 80 megabytes are written.
+  // First 80 megabytes in memory; then 80 megabytes are written.
   CHECK(testing::peak_memory([&] { kept = tokens_from(0, 20'000'000, 16); }) > std::size_t{70} << 20);
   CHECK(testing::peak_memory([&] { write("large", 40, false); }) < std::size_t{20} << 20);
 #else

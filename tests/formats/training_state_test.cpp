@@ -1,4 +1,4 @@
-// What a model file keeps for resuming a run, through the functions that the tools save and load with.
+// State in a model file for resuming a run, through the functions that the tools save and load with.
 #include <doctest/doctest.h>
 
 #include "formats/files.hpp"

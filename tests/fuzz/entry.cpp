@@ -1,4 +1,4 @@
-// What libFuzzer calls, for the one target that HEDDLE_FUZZ_TARGET_NAME says.
+// Entry point for libFuzzer, for the target named by HEDDLE_FUZZ_TARGET_NAME.
 #include <cstddef>
 #include <cstdint>
 

@@ -127,7 +127,7 @@ void write_ensemble(const std::string& path) {
   file.commit(provenance());
 }
 
-// What files of the other kinds seldom have: indexes of parts, of attributes and of chunks.
+// Structures that other kinds of files seldom have: indexes of parts, of attributes and of chunks.
 void write_indexes(const std::string& path, Index parts, Index rows) {
   formats::OutputFile file(path, formats::FileKind::tensors);
   {

@@ -7,7 +7,7 @@
 namespace heddle::fuzz {
 
 struct Seed {
-  std::string target;  // which reads it
+  std::string target;  // fuzz target that reads it
   std::string name;
   std::string bytes;
 };

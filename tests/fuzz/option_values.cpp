@@ -13,7 +13,7 @@ namespace {
 
 void lists(std::string_view input) {
   const std::vector<std::string> elements = split_list(input);
-  if (elements.empty() || elements.back().ends_with('\\')) return;  // which would hide a comma behind it
+  if (elements.empty() || elements.back().ends_with('\\')) return;  // it hides a comma after it
   std::vector<std::string> escaped;
   for (const std::string& dtype : elements) escaped.push_back(escape_element(dtype));
   expect(split_list(join(escaped, ",")) == elements, "a list that does not read as it was written");

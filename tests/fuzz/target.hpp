@@ -1,5 +1,5 @@
-// What the fuzz targets share. A target reads its input as a file of one kind: whatever the bytes are, the reader gives
-// something that can be used, or throws a refusal that says why. Anything else ends the program.
+// Common interface of the fuzz targets. A target reads its input as a file of one kind: whatever the bytes are, the
+// reader gives something that can be used, or throws a refusal that says why. Anything else ends the program.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What a computation takes of memory.
+// Memory of a computation.
 #pragma once
 
 #include "libcore/tensor/pool.hpp"

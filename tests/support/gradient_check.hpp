@@ -20,7 +20,7 @@ using Oracle = std::function<std::vector<double>(const std::vector<std::vector<d
 
 struct Differentiated {
   Tensor output;
-  std::vector<Tensor> gradients;  // of weighted_sum(output), one an input
+  std::vector<Tensor> gradients;  // gradients of weighted_sum(output), one per input
 };
 Differentiated differentiate(const Operation& operation, const std::vector<Tensor>& inputs);
 

@@ -6,7 +6,7 @@
 
 namespace heddle::testing {
 
-// What the whole text says. Compiled once, since the parser takes two seconds of each source that has it.
+// Parses the whole text. Compiled once, since the parser takes two seconds of each source that has it.
 nlohmann::json parse_json(std::string_view text);
 
 }  // namespace heddle::testing

@@ -28,11 +28,11 @@ inline bool may_attend(const Mask& mask, Index b, Index i, Index j) {
   return mask.window == 0 || std::abs(position - j) <= mask.window;
 }
 
-// What is added to the scaled scores; row-major, empty for none.
+// Bias added to the scaled scores; row-major, empty for none.
 struct NaiveBias {
-  Index batch = 0, heads = 0;  // of `full`: [batch, heads, query_time, key_time], 1 where all share it
+  Index batch = 0, heads = 0;  // shape of `full`: [batch, heads, query_time, key_time], 1 in shared dimensions
   std::vector<double> full{};
-  Index table_heads = 0, reach = 0;  // of `table`: [table_heads, 2 reach + 1]
+  Index table_heads = 0, reach = 0;  // shape of `table`: [table_heads, 2 reach + 1]
   std::vector<double> table{};
 
   double at(const AttentionSizes& sizes, const Mask& mask, Index b, Index h, Index i, Index j) const {

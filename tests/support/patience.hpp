@@ -1,4 +1,4 @@
-// How long tests wait for what may never come.
+// Timeouts of tests.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How much memory a piece of code takes at its peak.
+// Peak memory of a piece of code.
 #pragma once
 
 #include <malloc.h>

@@ -1,4 +1,4 @@
-// What cmake/precompiled.hpp is to the sources, to the tests.
+// Precompiled header of the tests, like cmake/precompiled.hpp of the sources.
 #pragma once
 
 #include <doctest/doctest.h>

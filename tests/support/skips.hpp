@@ -1,4 +1,4 @@
-// What a test cannot check on this machine, for want of data, a program or an instruction set.
+// Skips: checks that this machine cannot run because data, a program or an instruction set is missing.
 #pragma once
 
 #include <doctest/doctest.h>

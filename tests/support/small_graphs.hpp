@@ -9,8 +9,8 @@
 
 namespace heddle::testing {
 
-// Of so many nodes with up to `most` edges into each, from nodes anywhere: loops, edges that are there twice and nodes
-// without edges among them.
+// A graph of so many nodes with up to `most` edges into each, from nodes anywhere: loops, edges that are there twice
+// and nodes without edges among them.
 inline std::shared_ptr<const EdgeRows> random_edges(Index nodes, Index most, std::uint64_t seed = 1) {
   const RandomStream stream(seed, random_site("edges"));
   std::vector<Index> rows{0}, sources;

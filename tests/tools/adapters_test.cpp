@@ -94,7 +94,7 @@ TEST_CASE("adapters: the merged model says of every text what base and adapter s
 
 TEST_CASE("adapters: before the first step the model is its base, bit for bit") {
   const Labelled corpus;
-  // Of steps of 1e-30 nothing remains in W + B A.
+  // Steps of 1e-30 vanish in W + B A.
   corpus.must(adapt + " -q --epochs 1 --learning-rate 1e-30 && convert -q adapter.h5 --merge -o merged.h5");
   const Weights base = corpus.weights("model.h5"), merged = corpus.weights("merged.h5");
   for (const auto& [name, values] : base) {

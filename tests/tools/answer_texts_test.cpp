@@ -84,7 +84,7 @@ TEST_CASE("answers: the texts before a bad one are answered, and an error of num
   CHECK(alone.error == ":3: cannot be answered");
   CHECK(alone.calls == 3);
   CHECK(answered<DataError>({.texts = 1}, {.when_answered = "a"}).calls == 1);
-  // What could not be written is not written again.
+  // Answers that could not be written are not written again.
   CHECK(answered<cli::WriteError>({.texts = 2}, {.when_answered = "b"}).calls == 1);
 }
 

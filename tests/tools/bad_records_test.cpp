@@ -179,7 +179,7 @@ TEST_CASE("bad records: a split leaves them out of every part") {
       "{\"text\":\"4\",\"label\":2}]");
   check("x.conll", ".conll", "# one\na\tX\nb\tY\n\nc\tX\nd\tY\n\ne\tX\nf\tY\n\ng\tX\nh\tY\n\n",
         "# one\na\tX\nb\tY\n\n# bad\nbad\nx\tX\n\nc\tX\nd\tY\n\ne\tX\nf\tY\n\nbad\n\ng\tX\nh\tY\n");
-  // Of questions a line each; blank lines do not move them.
+  // One question per line; blank lines do not move them.
   const auto asked = [&](const std::string& context, const std::string& start) {
     return "{\"question\":\"?\",\"context\":\"" + context + "\",\"answers\":[{\"text\":\"" + context +
            "\",\"answer_start\":" + start + "}]}\n";

@@ -1,4 +1,4 @@
-// What evaluations print beside a model's metrics: those of the simplest predictions.
+// Baselines that evaluations print beside a model's metrics: those of the simplest predictions.
 #include "tools/labelled_corpus.hpp"
 
 using namespace heddle;
@@ -147,7 +147,7 @@ TEST_CASE("baseline: a network is compared with the bag that finetune --arch bag
   const std::string start = "finetune --from model.h5 --train train.tsv --valid valid.tsv ";
   const std::string poor = corpus.must(start + "-o poor.h5 --steps 1 --learning-rate 1e-9").err;
   CHECK(of_bag == 1.0);
-  // What is the network's own, the bag has not.
+  // The bag lacks settings that only networks have.
   CHECK(contains(corpus.must(start + "-o mixed.h5 --steps 1 --learning-rate 1e-9 --pooling last --layer-mix").err,
                  "a bag of words and n-grams has a validation accuracy of 1, and this model is worse"));
   CAPTURE(poor);

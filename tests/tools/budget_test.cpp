@@ -43,7 +43,7 @@ TEST_CASE("budget: what is given stays, and the rest follows") {
   const json model = model_of(corpus, "m.h5");
   CHECK(model["layers"] == 1);
   CHECK(model["width"] == 16);
-  // What to expect is said of runs that are long enough.
+  // The expected loss is printed for runs that are long enough.
   CHECK(contains(corpus.must(train + "--budget 1e15flop --dry-run").err, " bits per byte"));
   for (const auto& [context, length] : {std::pair(512, 128), std::pair(32, 32)}) {
     const std::string say = corpus.must(train + concatenate("--budget 1e12flop --dry-run --context ", context)).err;
@@ -95,7 +95,7 @@ TEST_CASE("budget: fine-tuning is as long as is usual, or as the budget lasts") 
     CHECK(plan(concatenate("--budget ", 40 * steps * each, "flop"))["steps"] == steps);
     const json half = plan(concatenate("--budget ", 0.5 * steps * each, "flop"));
     CHECK(std::abs(half["steps"].get<double>() - 0.5 * steps) <= 1);
-    // What was chosen is trained, and the same command goes on with it.
+    // The chosen shape is trained, and the same command resumes it.
     const std::string command = tune + task + concatenate("--budget ", 9.5 * each, "flop -o t.h5 ");
     REQUIRE(corpus.run(command + "--max-time 0.001s").status == 75);
     corpus.must(command);

@@ -1,5 +1,5 @@
-// What training does, through the executables, against numbers that are computed here: losses from the probabilities
-// that generate and classify print, updates from the weights before and after a step of gradient descent.
+// Training through the executables, against numbers that are computed here: losses from the probabilities that generate
+// and classify print, updates from the weights before and after a step of gradient descent.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -129,7 +129,7 @@ TEST_CASE(
               tiny_encoder);
   const Index vocabulary =
       parse_json(corpus.must("inspect encoder.h5 --json").out)["config"]["vocab_size"].get<Index>();
-  std::vector<double> losses;  // of the same masks, for p = 0, 0.25, 0.5
+  std::vector<double> losses;  // same masks, for p = 0, 0.25, 0.5
   for (const double smoothing : {0.0, 0.25, 0.5}) {
     corpus.must("finetune --task lm --from encoder.h5 --train train.h5 -o x.h5 --learning-rate 1e-30 --steps 1 " +
                 ("--batch-size 16 --label-smoothing " + std::to_string(smoothing)) + steady);

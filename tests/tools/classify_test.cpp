@@ -52,7 +52,7 @@ std::string tag_examples() {
   return repeated("the\tB-x\ncat\tI-x\nsees\tO\n\nmy\tB-x\nqueen\tI-x\nsees\tO\n\n", 20);
 }
 
-// Who sees, with contexts that the model reads in several parts if they are long.
+// Questions "who sees", with contexts that the model reads in several parts if they are long.
 std::string span_examples() {
   std::string lines;
   for (int i = 0; i < 60; ++i) {
@@ -106,7 +106,7 @@ TEST_CASE("classify: entities that are right, found and wanted are counted whole
   corpus.must(
       "pretrain -q --train train.h5 -o model.h5 --steps 20 --layers 1 --width 32 --heads 2 "
       "--context 32 --batch-size 4");
-  // What it answers, and what is right: of 10 entities found and 8 wanted, 4 are right.
+  // Its answers, and the gold tags: 4 of 10 entities found and 8 wanted are right.
   struct Line {
     std::string word, answer, gold;
   };
@@ -304,7 +304,7 @@ TEST_CASE("classify: the interval is that of the metric named first, over what w
   };
   CHECK(drawn("macro_f1 --seed 2") == drawn("macro_f1 --seed 2"));
   CHECK(drawn("macro_f1 --seed 2") != drawn("macro_f1 --seed 1"));
-  CHECK(drawn("accuracy --seed 2") == drawn("accuracy --seed 1"));  // which is not drawn
+  CHECK(drawn("accuracy --seed 2") == drawn("accuracy --seed 1"));  // its interval is exact
 
   // A sentence that is all right and one that is all wrong: a quarter of the samples has only the one, or the other.
   corpus.must("finetune --from model.h5 --task label --train tags.conll -o t.h5" + quick);
@@ -397,11 +397,11 @@ TEST_CASE("classify: F1 counts whole entities") {
              "the\tB-x\ncat\tI-x\nsees\tO\n\nmy\tB-x\nqueen\tO\nsees\tO\n\nthe\tB-x\ncat\tI-x\nsees\tB-x\n");
   const auto report = evaluated(corpus, "classify n.h5 gold --format conll");
   const auto& entities = report["entities"];
-  CHECK(entities["precision"].get<double>() == doctest::Approx(2.0 / 3));  // of 3 predicted
-  CHECK(entities["recall"].get<double>() == doctest::Approx(2.0 / 4));     // of 4 there are
+  CHECK(entities["precision"].get<double>() == doctest::Approx(2.0 / 3));  // 3 are predicted
+  CHECK(entities["recall"].get<double>() == doctest::Approx(2.0 / 4));     // 4 are gold
   CHECK(entities["f1"].get<double>() == doctest::Approx(4.0 / 7));
   CHECK(entities["types"]["x"]["f1"].get<double>() == doctest::Approx(4.0 / 7));
-  CHECK(report["accuracy"].get<double>() == doctest::Approx(7.0 / 9));  // of words
+  CHECK(report["accuracy"].get<double>() == doctest::Approx(7.0 / 9));  // fraction of words
   CHECK(contains(corpus.must("classify n.h5 gold --format conll --evaluate").out, "entity_f1           0.5714\n"));
 }
 
@@ -585,7 +585,7 @@ TEST_CASE("classify: sentences are tagged as they are, with the places of their 
   CHECK(first["begins"] == nlohmann::json{0, 4, 7, 9});
   CHECK(first["ends"] == nlohmann::json{3, 7, 8, 13});
   CHECK(first["tags"][0] == "DET");
-  // What is no plain text is told.
+  // Warns of input that is no plain text.
   write_file(corpus.path("objects"), "{\"text\": \"the cat\"}\n");
   CHECK(contains(corpus.must("classify t.h5 objects --raw").err, "warning: objects:1: looks like JSON"));
   write_file(corpus.path("words"), "# text = the cat\n1\tthe\tthe\tDET\n2\tcat\tcat\tNOUN\n");

@@ -1,4 +1,4 @@
-// What shells complete, asked of bash itself.
+// Completion, as bash itself does it.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -52,7 +52,7 @@ struct Trained : SmallCorpus {
   }
 };
 
-// What a file of safetensors holds after its header, whose length its first eight bytes are.
+// Content of a safetensors file after its header, whose length its first eight bytes are.
 std::size_t bytes_of_tensors(const std::string& path) {
   const std::string file = read_file(path);
   std::uint64_t header = 0;
@@ -73,7 +73,7 @@ TEST_CASE("convert: other weights, the same model") {
   const std::string continued = "generate -p 'the cat' --max-tokens 30 --temperature 0 ";
   struct Case {
     std::string option, type;
-    double tolerance;  // of the loss
+    double tolerance;  // tolerance of the loss
   };
   for (const Case& one : std::vector<Case>{{"f32", "float32", 1e-9},
                                            {"bf16", "bfloat16", 0.005},
@@ -208,7 +208,7 @@ TEST_CASE("convert: a trained model becomes a directory of Hugging Face's and co
                                            "tokenizer hf/tokenizer.json", "tokenizer hf/tokenizer_config.json"});
   struct Case {
     std::string weights;
-    double tolerance;  // of the loss
+    double tolerance;  // tolerance of the loss
   };
   for (const Case& one : std::vector<Case>{{"f32", 1e-9}, {"f16", 0.001}, {"bf16", 0.005}}) {
     CAPTURE(one.weights);

@@ -23,7 +23,7 @@ int crashes() {
 // One folder has the run that nobody disturbs, another the same command.
 struct Run {
   std::string name, command;
-  std::vector<std::string> files;  // that it writes
+  std::vector<std::string> files;  // files that it writes
 };
 
 class Crashes : public SmallCorpus {

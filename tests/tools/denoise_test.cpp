@@ -54,7 +54,7 @@ TEST_CASE("denoise: a model learns to list what span corruption took out, and ge
   CHECK(objects[0]["text"] == "<extra_id_0> d<extra_id_1>");
   CHECK(objects[0]["filled"] == "a b c d e f g");
   CHECK_FALSE(objects[2].contains("filled"));
-  // What the tokenizer has, but no target of one span lists, stays.
+  // Sentinels of the tokenizer that no target of one span lists remain.
   const std::string partly = corpus.must("generate -q model.h5 -p 'a b c <extra_id_0> e f <extra_id_5>'").out;
   CHECK(partly.starts_with("a b c "));
   CHECK(partly.ends_with(" e f <extra_id_5>\n"));

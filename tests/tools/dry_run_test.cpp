@@ -1,4 +1,4 @@
-// What dry runs foresee, against the runs themselves.
+// Predictions of dry runs, against the runs themselves.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -81,7 +81,7 @@ double number_after(const std::string& text, const std::string& before) {
   return std::stod(text.substr(at + before.size()));
 }
 
-// What a dry run prints in MiB or GiB and in hours, and what its line for Slurm asks for.
+// Memory in MiB or GiB and hours that a dry run prints, and the requests of its Slurm line.
 struct Job {
   double memory, minutes, asked_memory, asked_minutes;  // MiB
 

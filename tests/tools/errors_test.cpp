@@ -1,4 +1,4 @@
-// What tools say of files that they cannot take: which, where, and what to do; and that damage does not go by unseen.
+// Messages about files that tools cannot read: which, where, and what to do; and that damage is noticed.
 #include "formats/heddle/load_model.hpp"
 #include "formats/huggingface/load_tokenizer.hpp"
 #include "libcore/models/task.hpp"

@@ -54,7 +54,7 @@ doctest::Approx near(double value) {
 }  // namespace
 
 TEST_CASE("judge: classes, their confusions, exact intervals, and a baseline on the same texts") {
-  // Of b, all eight are found; of a, three of four. Always a: four of twelve.
+  // All eight of b are found, and three of four of a. Always a: four of twelve.
   const TaskData data = texts_of({"a", "a", "a", "a", "b", "b", "b", "b", "b", "b", "b", "b"});
   const TaskGuesses guesses = classes_of({1, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1});
   const Baseline baseline{"always 'a'", classes_of(std::vector<Index>(12, 0))};
@@ -127,7 +127,7 @@ TEST_CASE("judge: probabilities, by what the model has and what the frequencies 
   CHECK(judged.json["baseline"]["value"].get<double>() == doctest::Approx(-(std::log(0.25) + 3 * std::log(0.75)) / 4));
   CHECK(better_of("log_loss") == training::Better::lower);
   CHECK(better_of("ece") == training::Better::lower);
-  // Of the texts that are answered.
+  // Metrics over the texts that are answered.
   const Judgement sure = judge_answered(data, task, labels, guesses, 0.7, {.baseline = &*baseline});
   CHECK(sure.json["log_loss"].get<double>() == doctest::Approx(-(std::log(0.8) + 2 * std::log(0.9)) / 3));
   CHECK_NOTHROW(check_metric(data, task, labels, "brier"));
@@ -275,7 +275,7 @@ TEST_CASE("judge: entities of each type, and tags where they mark none") {
   const Judgement words = judge(data, task, tags, guesses, {.intervals = true, .baseline = &baseline});
   CHECK(words.metrics.front().name == "accuracy");
   CHECK(words.metrics.front().value == 1);
-  CHECK(words.json["interval"]["method"] == "bootstrap");  // of sentences
+  CHECK(words.json["interval"]["method"] == "bootstrap");  // over sentences
   CHECK(words.json["baseline"]["value"] == 0.75);
 }
 
@@ -304,7 +304,7 @@ TEST_CASE("judge: answers, and the threshold under which there is none") {
   CHECK(best["threshold"].get<double>() >= -2);
   CHECK(best["threshold"].get<double>() < 3);
   CHECK(best["token_f1"] == 1);
-  // What is printed of it, with four digits, still answers the last question that is to be answered.
+  // The printed threshold, with four digits, still answers the last question that has an answer.
   for (const double last : {-2.00001, -1.23456, 0.12341, 2.98761}) {
     guesses.spans[0][0].null_score = last;
     const auto printed = judged(5).json["best_null_threshold"];

@@ -205,7 +205,7 @@ TEST_CASE("finetune: the dropout is that of the base, for labels a tenth at leas
   CHECK(dropout("--from base-0.h5" + texts) == 0.1);
   CHECK(dropout("--from base-0.h5" + tokens) == 0);
   CHECK(dropout("--from base-0.3.h5 --dropout 0.2" + texts) == 0.2);
-  // Of a new model it is that of its architecture's settings, unless another is given.
+  // New models get their architecture's setting, unless another is given.
   const std::string fresh = "--arch encoder:layers=1,width=8,heads=2,dropout=0.3 --task classify -t tokenizer.h5";
   CHECK(dropout(fresh + " --dropout 0" + texts) == 0);
   CHECK(dropout(fresh + " --dropout 0.2" + texts) == 0.2);

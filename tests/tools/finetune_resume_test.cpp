@@ -79,7 +79,7 @@ TEST_CASE("finetune: a signal saves and leaves with 128 + N; what is finished is
 
 TEST_CASE("finetune: the best model by the validation is the output, of an adapter and of a model with frozen parts") {
   const Started corpus;
-  // What is learned is the contrary of what the validation asks for: it becomes worse and worse.
+  // Training labels contradict the validation labels: the metric falls steadily.
   corpus.must("sed 's/^animal/10/; s/^royal/20/' texts.tsv > valid.tsv");
   corpus.must("sed 's/^animal/20/; s/^royal/10/' texts.tsv > train.tsv");
   const std::string command =
@@ -189,7 +189,7 @@ TEST_CASE("finetune, pretrain: --resume takes the seed of the checkpoint") {
     const std::string own = command + " --steps 4 --resume own.checkpoint.h5 -o own.h5";
     corpus.must(own);
     CHECK(corpus.trained("own.h5") == corpus.trained("whole.h5"));
-    corpus.must(own);  // which is finished, and its checkpoint removed
+    corpus.must(own);  // the run is finished, and its checkpoint removed
     corpus.must("rm resumed.h5 own.h5 kept*");
   }
 }

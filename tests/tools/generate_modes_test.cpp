@@ -18,7 +18,7 @@ struct Trained : SmallCorpus {
     write_file(path("prompts"), "the cat\na dog sees\nmy queen\r\n\nthe old king forgets the\nthe cat");
   }
 
-  // What a command prints, which must not depend on batches and threads.
+  // Output of a command, which must not depend on batches and threads.
   std::string steady(const std::string& command) const {
     const std::string out = must(command).out;
     for (const char* options : {" --batch-size 1", " --batch-size 2 --threads 1", " --batch-size 100 --threads 3"}) {
@@ -83,7 +83,7 @@ TEST_CASE("generate: a beam of 1 is greedy; wider ones give more likely texts, b
     drawn += alone[i / 3]["log_likelihood"].get<double>();
   }
   CHECK(searched >= drawn);
-  // Of a text that is cut, the score is its log-likelihood over the penalty.
+  // The score of a text that is cut is its log-likelihood over the penalty.
   const json cut = parse_json(corpus.must("generate model.h5 -p 'the cat' --beam 3 --max-tokens 7 --jsonl").out);
   REQUIRE(cut["ids"].size() == 7);
   CHECK(cut["score"].get<double>() ==
@@ -383,7 +383,7 @@ TEST_CASE("generate: neither the end of a text nor a stop string ends it before 
     for (const json& line : json_lines(corpus.must(command + " --min-tokens 12").out)) {
       CHECK(line["ids"].size() >= 12);
       CHECK(line["ids"].size() <= 20);
-      // What stops is in what follows the first twelve tokens, and is no part of the text.
+      // The stop string follows the first twelve tokens, and is no part of the text.
       const auto text = line["text"].get<std::string>();
       CHECK(text.find_first_of("ea") != std::string::npos);
       if (line["ids"].size() < 20) CHECK(line["ids"].size() > 12);

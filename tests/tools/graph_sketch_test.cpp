@@ -63,13 +63,13 @@ double distance(Point a, Point b) {
   return std::hypot(a.x - b.x, a.y - b.y);
 }
 
-// Of a point from the straight line through two others: positive where it is to the right of the way from a to b, as
-// the picture is seen.
+// Signed distance of a point from the line through a and b: positive to the right of the direction from a to b, as the
+// picture is seen.
 double aside(Point point, Point a, Point b) {
   return ((b.x - a.x) * (point.y - a.y) - (b.y - a.y) * (point.x - a.x)) / distance(a, b);
 }
 
-// Where the lines of a bond are, from its axis, from left to right.
+// Offsets of the lines of a bond from its axis, from left to right.
 std::vector<double> asides(const GraphSketch& sketch, std::size_t a, std::size_t b) {
   std::vector<double> result;
   for (const Line& line : sketch.lines) {
@@ -147,7 +147,7 @@ TEST_CASE("sketch: hydrogens are where the atom has no bond, their number after 
   };
   CHECK(of_oxygen(-1.5) > 9);
   CHECK(of_oxygen(1.5) == doctest::Approx(-of_oxygen(-1.5)));
-  for (const double above : {1.0, -1.0}) {  // of both neighbours
+  for (const double above : {1.0, -1.0}) {  // both neighbours
     const GraphSketch sketch =
         molecule({{"C", -1.2, above}, {"N", 0, 0, "0", "1"}, {"C", 1.2, above}}, {{0, 1}, {1, 2}});
     CHECK(sketch.signs[1].middle.x == sketch.signs[0].middle.x);

@@ -433,7 +433,7 @@ TEST_CASE("graphs: of several labels of nodes or edges one is learned, and answe
     } else {
       const Index both_ways = first.graph.edges();
       CHECK(std::ssize(names) == (kind.is_directed ? both_ways : both_ways / 2));
-      // Of those into node 0, the first that is answered.
+      // The first answered edge into node 0.
       const Index source = first.graph.sources[static_cast<std::size_t>(kind.is_directed ? 0 : first.graph.rows[1])];
       CHECK(names[0] == concatenate("n", 10 * source, kind.sign, kind.is_directed ? "n0" : "n10"));
     }
@@ -481,7 +481,7 @@ TEST_CASE("graphs: labels of which some are numbers are learned one by one, and 
   CHECK(features.nodes.numbers[0].mean == doctest::Approx(5));
   const std::vector<data::NumberColumn>& lengths = features.edges.numbers;
   REQUIRE(lengths.size() == 2);
-  CHECK(lengths[0].mean == doctest::Approx(0.5));  // of what it is trained on
+  CHECK(lengths[0].mean == doctest::Approx(0.5));  // over the training part
   CHECK(lengths[0].stddev == doctest::Approx(0.5));
   CHECK(lengths[1].mean == doctest::Approx(7.1));
   CHECK(lengths[1].stddev == 1);
@@ -526,7 +526,7 @@ TEST_CASE("graphs: a split of edges has both ways of an edge in one part, and ev
     sizes[part] = std::ssize(known);
   }
   CHECK(sizes["train"] + sizes["valid"] + sizes["test"] == 2 * pairs);
-  CHECK(std::abs(sizes["train"] - 2 * pairs * 6 / 10) <= 4);  // of two classes, each in proportion
+  CHECK(std::abs(sizes["train"] - 2 * pairs * 6 / 10) <= 4);  // two classes, each in proportion
   CHECK(std::abs(sizes["valid"] - 2 * pairs * 2 / 10) <= 4);
 }
 
@@ -607,7 +607,7 @@ TEST_CASE("graphs: where a file splits its nodes, training, validation and evalu
       for (std::size_t node = 0; node < record.targets.size(); ++node) {
         const std::size_t side = (node + static_cast<std::size_t>(g)) % 3;
         record.sides.push_back(static_cast<data::SplitSide>(1 + side));
-        if (side == 2) record.targets[node] = 1 - record.targets[node];  // of the test side all labels are wrong
+        if (side == 2) record.targets[node] = 1 - record.targets[node];  // on the test side all labels are wrong
       }
       writer.append(record);
     }

@@ -63,7 +63,7 @@ TEST_CASE("HDF5's tools: files of every kind are repacked with any filter, compa
       corpus.must("rm -f again.h5; h5repack " + std::string(options) + " " + name + " again.h5");
       CHECK(corpus.must("h5diff " + name + " again.h5").out.empty());
       corpus.must("inspect verify --trust again.h5");
-      if (name != "tensors.h5" && name != "maps.h5") {  // which inspect diff leaves to h5diff
+      if (name != "tensors.h5" && name != "maps.h5") {  // inspect diff leaves these to h5diff
         CHECK(contains(corpus.must("inspect diff --trust " + name + " again.h5").out, "the same content"));
       }
       // Without trust, what heddle does not write is refused with the way to read it.

@@ -16,7 +16,7 @@ struct HeldOut : Labelled {
   HeldOut() { must("tokenize -q -t tokenizer.h5 --documents line -o lines.h5 train.txt"); }
 };
 
-// What a run reports of its examples: "36 examples of 2 classes".
+// Number of examples that a run reports: "36 examples of 2 classes".
 int examples_trained(const std::string& said) {
   const std::size_t at = said.find(" examples of ");
   REQUIRE(at != std::string::npos);
@@ -30,7 +30,7 @@ TEST_CASE("held out: finetune trains on the rest, whatever the threads") {
   const HeldOut corpus;
   const std::string tune = "finetune --from model.h5 --train texts.tsv --epochs 2 --batch-size 8 --eval-every 5 ";
   const Outcome tenth = corpus.must(tune + "--valid 10% -o a.h5 --log a.log");
-  CHECK(examples_trained(tenth.err) == 110);  // of 120, whose texts occur 10 or 20 times
+  CHECK(examples_trained(tenth.err) == 110);  // 120 examples, whose texts occur 10 or 20 times
   CHECK(json_lines(read_file(corpus.path("a.log"))).back().contains("valid_accuracy"));
   CHECK(examples_trained(corpus.must(tune + "--valid 25% -o b.h5").err) == 90);
   corpus.must(tune + "--valid 10% --threads 1 -o c.h5");

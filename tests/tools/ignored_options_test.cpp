@@ -162,7 +162,7 @@ const Walk& tokenizers() {
   return walk;
 }
 
-// What a command leaves: the weights of a model or the content of another file, and what it prints.
+// Results of a command: the weights of a model or the content of another file, and its output.
 std::string left_by(const std::string& output, const Outcome& outcome) {
   std::string left = outcome.out + '\0' + outcome.err + '\0';
   if (!std::filesystem::exists(output)) return left;

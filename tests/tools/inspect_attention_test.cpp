@@ -498,7 +498,7 @@ TEST_CASE("attention: all layers that are not finite are named, and vectors of a
     CHECK(static_cast<signed char>(query[i * width + 1]) != -128);
   }
   CHECK(std::ranges::count(key, 128) == 0);
-  CHECK(vectors["softmax"] == true);  // of the rows that have one
+  CHECK(vectors["softmax"] == true);  // among the rows that have one
 }
 
 TEST_CASE("attention: adapters of any task, with their base") {
@@ -598,7 +598,7 @@ TEST_CASE("attention: bytes that are not UTF-8 are refused where the tokenizer w
   corpus.refused("inspect attention encoder.h5 'the cat' bad.txt --json", 1, says);
   corpus.refused("inspect embed encoder.h5 bad.txt", 1, says);
   corpus.refused("inspect attention encoder.h5 \"$(printf 'a\\xffb')\"", 1, "TEXT:1:2: invalid UTF-8");
-  corpus.must("inspect attention model.h5 bad.txt --json");  // whose tokens are bytes
+  corpus.must("inspect attention model.h5 bad.txt --json");  // its tokens are bytes
 }
 
 TEST_CASE("attention: shades that are wider than the terminal give way to the strongest links") {

@@ -78,7 +78,7 @@ TEST_CASE("inspect cost: totals are those of inspect and of a dry run") {
     for (const char* category : {"weights_bytes", "gradients_bytes", "optimizer_bytes"}) {
       CHECK(memory[category] == run["memory"][category]);
     }
-    // Which tokens are masked depends on the data.
+    // The masked tokens depend on the data.
     CHECK(cost["flops"]["step"].get<double>() == doctest::Approx(run["flops_per_step"].get<double>()).epsilon(0.01));
     CHECK(memory["activations_bytes"].get<double>() ==
           doctest::Approx(run["memory"]["activations_bytes"].get<double>()).epsilon(0.02));

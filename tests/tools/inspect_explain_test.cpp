@@ -1,4 +1,4 @@
-// What words contribute to answers, from outside: inspect explain.
+// Contributions of words to answers, from outside: inspect explain.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

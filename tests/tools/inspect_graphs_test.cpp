@@ -28,7 +28,7 @@ const data::GraphSchema schema{.nodes = {.categories = {{"element", {"C", "N", "
 data::GraphRecord chain(Index length, bool has_oxygen, bool has_positions, Index without = -1) {
   data::GraphRecord record;
   data::Graph& graph = record.graph;
-  std::vector<Index> place;  // of each atom, -1 for the one that is left out
+  std::vector<Index> place;  // position of each atom, -1 for the one that is omitted
   for (Index i = 0; i < length; ++i) {
     place.push_back(i == without ? -1 : graph.nodes);
     if (i == without) continue;
@@ -219,7 +219,7 @@ TEST_CASE("inspect attention: of a graph, lines and rings are as wide as their w
     corpus.must("inspect attention " + words + " -o w.svg");
     const std::string svg = read_file(corpus.path("w.svg"));
     const std::vector<Drawn> lines = drawn(svg, blue), rings = drawn(svg, green);
-    REQUIRE(lines.size() == 7);  // of a chain of 8
+    REQUIRE(lines.size() == 7);  // a chain of 8
     REQUIRE(rings.size() == 8);
     const auto mean = [&](std::size_t i) { return (weight_of(found, i, i + 1) + weight_of(found, i + 1, i)) / 2; };
     double widest = 0, largest = 0;
@@ -235,11 +235,11 @@ TEST_CASE("inspect attention: of a graph, lines and rings are as wide as their w
             doctest::Approx(weight_of(found, i, i) / weight_of(found, 0, 0)).epsilon(1e-4));
     }
     CHECK(drawn(svg, orange).empty());
-    long letters = 0;  // of the title and the legend
+    long letters = 0;  // letters of the title and the legend
     for (std::size_t at = svg.find("<use "); at != std::string::npos; at = svg.find("<use ", at + 1)) ++letters;
     CHECK(letters > 80);
   }
-  // Of several heads or layers, each in half the size.
+  // Several heads or layers, each in half the size.
   for (const std::string some : {"--layer 1", "--head 2"}) {
     corpus.must("inspect attention gat.h5 train.h5 --graph 5 -o w.svg " + some);
     const std::vector<Drawn> lines = drawn(read_file(corpus.path("w.svg")), blue);

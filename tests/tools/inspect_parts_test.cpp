@@ -130,7 +130,7 @@ TEST_CASE("inspect diff: types of weights, tokenizers, adapters and token files"
   CHECK(contains(adapters.out, "lora/a  [2, 32]  [4, 32]"));
   CHECK(contains(corpus.must("inspect r2.h5 --config").out, "lora-rank = 2\n"));
 
-  // What one of two files lacks is a difference, whichever it is.
+  // An item that one of two files lacks is a difference, whichever file it is.
   const auto fields = [&](const std::string& files) {
     std::set<std::string> names;
     const json difference = difference_of(corpus, files);
@@ -199,7 +199,7 @@ TEST_CASE("inspect --tokens: statistics of token files are those of the ids") {
   CHECK(statistics["frequent"][0]["count"] == most->second);
   const json all = answer(corpus, "inspect lines.h5 --tokens --top 1000")["statistics"]["frequent"];
   REQUIRE(all.size() == counts.size() + 2);
-  for (std::size_t i = 1; i < all.size(); ++i) {  // of equal counts, the lower id first
+  for (std::size_t i = 1; i < all.size(); ++i) {  // ties: the lower id first
     const auto place = [&](std::size_t at) {
       return std::pair(-all[at]["count"].get<Index>(), all[at]["id"].get<Index>());
     };

@@ -222,7 +222,7 @@ TEST_CASE("inspect: a model that knows nothing scores the logarithm of its vocab
   CHECK(score["tokens"] == 99);
   CHECK(score["nats_per_token"].get<double>() == doctest::Approx(std::log(257)).epsilon(1e-6));
   CHECK(score["perplexity"].get<double>() == doctest::Approx(257).epsilon(1e-5));
-  // Of all bytes of the text, that of the first token too, which nothing predicts.
+  // Per byte of the whole text, including that of the first token, which nothing predicts.
   CHECK(score["bits_per_byte"].get<double>() == doctest::Approx(99 * std::log2(257) / 90).epsilon(1e-6));
   const Outcome text = place.run("$I evaluate zero.h5 tokens.h5");
   CHECK(text.out == "tokens          99\nnats per token  5.54908\nperplexity      257.000\nbits per byte   8.80619\n");
@@ -383,7 +383,7 @@ TEST_CASE("inspect: --trust, an option or a variable as any other, reads structu
   const Workplace place;
   H5Fclose(H5Fcreate(place.path("old.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
   CHECK(place.run("$I old.h5").err == "inspect: old.h5: is an HDF5 file, but not a heddle file\n");
-  // What another program makes of a file of heddle's.
+  // A file of heddle's that another program has changed.
   write_file(place.path("old.h5"), read_file(place.path("old.h5")) + "heddle");
   const std::string refused =
                         "old.h5: has a superblock of version 0, which heddle does not write; --trust reads a file",

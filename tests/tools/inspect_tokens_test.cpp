@@ -1,4 +1,4 @@
-// How texts are cut into tokens, and how probable these are, from outside: inspect tokens and inspect surprise.
+// Tokens of texts and their probabilities, from outside: inspect tokens and inspect surprise.
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -158,7 +158,7 @@ TEST_CASE("inspect: bash completes verbs first, then the verb's options and file
   CHECK(offers("''") == verbs);
   CHECK(offers("di") == Words{"diff"});
   CHECK(offers("mod") == Words{"model.h5"});
-  CHECK(offers("--hist") == Words{"--history"});  // of show
+  CHECK(offers("--hist") == Words{"--history"});  // option of show
   CHECK(offers("--comp") == Words{"--completion"});
   CHECK(offers("model.h5 --wei") == Words{"--weights"});
   CHECK(offers("embed --pool") == Words{"--pooling"});

@@ -15,7 +15,7 @@ namespace paint {
 using heddle::Field;
 using heddle::Index;
 
-// What all kinds of painting have.
+// Base of all kinds of painting.
 struct Paint {
   Index coats = 1;
 
@@ -134,7 +134,7 @@ std::string complaint(const std::vector<std::string>& words) {
   return "no error";
 }
 
-// What is printed on standard output before reading ends.
+// Standard output before reading ends.
 std::string answer(const std::vector<std::string>& words) {
   std::ostringstream text;
   std::streambuf* const previous = std::cout.rdbuf(text.rdbuf());

@@ -1,5 +1,5 @@
-// What is chosen by name with settings, --arch rnn:cell=lstm: texts that are none are refused in one line that says
-// what to write. Also how much the tools' help and options come to.
+// Choices by name with settings, --arch rnn:cell=lstm: texts that are none are refused in one line that says what to
+// write. Also how much the tools' help and options come to.
 #include <algorithm>
 
 #include "formats/heddle/load_model.hpp"
@@ -14,7 +14,7 @@ namespace kinds_tests {
 
 namespace {
 
-// What a finished model said of its run before runs were kept as a specification.
+// Run record of a finished model, from before runs were stored as a specification.
 struct FormerRun {
   Index steps = 2, seed = 1;
   double learning_rate = 1e-3;
@@ -138,7 +138,7 @@ TEST_CASE("kinds: a flag and a key that disagree are refused; the command line i
   const std::string other = shown("", "--arch lstm");
   CHECK(contains(other, "\n[arch]\nname = lstm\n"));
   CHECK_FALSE(contains(other, "cell = cho"));
-  // What is wrong is told with its place.
+  // Errors name their place.
   check_refused(corpus, "HEDDLE_PRETRAIN_ARCH=rnn:cell=foo " + train,
                 {"pretrain: HEDDLE_PRETRAIN_ARCH: cell: 'foo' is not one of tanh"});
   check_refused(corpus, "HEDDLE_PRETRAIN_LAYERS=many " + train,

@@ -1,4 +1,4 @@
-// What readers of texts need on the way: places in inputs, characters and rows that are cut, and counted bytes.
+// Helpers of readers of texts: places in inputs, characters and rows that are cut, and counted bytes.
 #include <doctest/doctest.h>
 
 #include <string>

@@ -30,7 +30,7 @@ TEST_CASE("memory: a decoder is trained with it, is evaluated as with windows of
   const double own = nats(corpus, "model.h5 valid.h5");
   CHECK(own == doctest::Approx(json_lines(read_file(corpus.path("log.jsonl"))).back()["valid_loss"].get<double>())
                    .epsilon(1e-5));
-  // Whatever the windows, and as texts are scored.
+  // The same for all windows, and as when texts are scored.
   CHECK(nats(corpus, "model.h5 valid.h5 --memory 12 --sequence-length 1") == doctest::Approx(own).epsilon(1e-5));
   CHECK(nats(corpus, "model.h5 valid.h5 --sequence-length 500") == doctest::Approx(own).epsilon(1e-5));
   CHECK(nats(corpus, "model.h5 valid.h5 --memory none") > own);

@@ -21,7 +21,7 @@ const std::vector<std::string> tools{
 #undef HEDDLE_VERB
     "tokenize", "pretrain", "finetune", "generate", "classify", "convert"};
 
-// What these stand for is any text, or is checked against a model or data.
+// Placeholders of values that are any text, or are checked against a model or data.
 const std::set<std::string> free_texts{"FILE", "FILE[:WEIGHT],...", "FILE|N%", "MODEL",  "TOKENS",
                                        "TEXT", "TEXT,...",          "LIST",    "COLUMN", "N|ID"};
 
@@ -89,7 +89,7 @@ struct Range {
   std::vector<std::string> inside, outside;
 };
 
-// Of "from 1 to 1000, or auto", and of the other forms that Field::range_text() writes.
+// Parses "from 1 to 1000, or auto", and the other forms that Field::range_text() writes.
 Range range_of(const Option& option) {
   const auto detail = [&](const char* beginning) { return parts(option.detail(beginning), ", or "); };
   Range range;

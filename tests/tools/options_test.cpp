@@ -1,5 +1,5 @@
-// What all tools do with their options: --print-config reads back as the same command, what has no effect is refused,
-// and defaults are those that --help tells.
+// Behaviour of all tools with their options: --print-config reads back as the same command, what has no effect is
+// refused, and defaults are those that --help tells.
 #include <map>
 #include <sstream>
 
@@ -46,7 +46,7 @@ struct Everything : SmallCorpus {
     must("finetune -q --from encoder.h5 --train texts.tsv -o adapter.h5 --steps 2 --lora-rank 2");
   }
 
-  // What a command prints or, where it writes out.h5, what `look` prints of that.
+  // Output of a command or, if it writes out.h5, output of `look` for it.
   std::string result(const std::string& command, const std::string& look) const {
     run("rm -f out.h5");
     const Outcome outcome = must(command);

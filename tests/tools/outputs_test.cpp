@@ -1,5 +1,4 @@
-// What programs write: never over what they read, one run at a time, and nothing that is left behind by those that were
-// killed.
+// Outputs of programs: never over their inputs, one run at a time, and no leftovers of killed runs.
 #include "support/json.hpp"
 #include "tools/background.hpp"
 #include "tools/small_corpus.hpp"
@@ -169,7 +168,7 @@ TEST_CASE("outputs: a second run to the same output, or the same log, is refused
                                              "pretrain: log.jsonl:", "finetune: m.h5:"});
   long last = 0;
   for (const auto& line : json_lines(read_file(corpus.path("log.jsonl")))) CHECK(line["step"] == ++last);
-  // What a killed run left locks nothing, and goes with the next one.
+  // Leftovers of a killed run lock nothing, and the next run removes them.
   CHECK(corpus.exists(".m.h5.lock"));
   corpus.must(first + " --max-time 0.001s || test $? = 75");
   CHECK(corpus.leftovers() == 0);
@@ -294,7 +293,7 @@ TEST_CASE("outputs: files that are named like a run's own, and are not, stay") {
   corpus.must("rm m.step-3.h5; cp train.txt m.best-10.h5; rm m.h5");
   corpus.kept("m.best-10.h5", command, "m.best-10.h5: is named like a best model of this run, and is none");
   corpus.must(command + "--select last");
-  // What a killed run left goes with the next.
+  // The next run removes leftovers of a killed one.
   corpus.must("rm -r m.*");
   CHECK(corpus.with_fault(command, "rename:2:kill").status == 137);
   CHECK(corpus.files("m.*") == "m.best-10.h5\n");

@@ -78,7 +78,7 @@ TEST_CASE("pretrain: --precision says what it comes to, and a run in bf16 goes o
   const SmallCorpus corpus;
   const std::string chosen = corpus.must(train_command("model.h5", "--steps 2 --precision auto")).err;
   CHECK(contains(chosen, contains(chosen, "no bf16") ? "precision f32: " : "matrix products run at"));
-  // What was asked for and cannot be had is a warning, which -q does not hide.
+  // A request that cannot be met is a warning, which -q does not hide.
   const Outcome quiet = corpus.must(train_command("quiet.h5", "-q --steps 5 --log quiet.jsonl --precision bf16"));
   const bool is_f32 = json_lines(read_file(corpus.path("quiet.jsonl"))).front()["precision"] == "f32";
   CHECK(contains(quiet.err, "; computing in f32 instead") == is_f32);
@@ -116,7 +116,7 @@ TEST_CASE("pretrain: killed at any step and resumed, it ends with the weights of
     CHECK(corpus.weights("part.h5") == corpus.weights("whole.h5"));
     CHECK(parse_json(corpus.must("inspect part.h5 --history --json").out)["history"] ==
           parse_json(corpus.must("inspect whole.h5 --history --json").out)["history"]);
-    CHECK(corpus.leftovers() == 0);  // what the killed run left, the next one removed
+    CHECK(corpus.leftovers() == 0);  // the next run removed the leftovers of the killed one
   }
 }
 

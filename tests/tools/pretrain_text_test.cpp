@@ -72,7 +72,7 @@ TEST_CASE("pretrain on text: resumes, and estimates") {
   corpus.must("pretrain -q --steps 10 " + last + "-o once.h5");
   corpus.must("pretrain -q --steps 10 --resume parts.step-5.h5 " + last + "-o resumed.h5");
   CHECK(corpus.weights("resumed.h5") == corpus.weights("once.h5"));
-  // What would change the data is refused.
+  // Options that change the data are refused.
   const std::string again = "pretrain -q --steps 20 --resume parts.step-5.h5 -o x.h5 --train train.txt ";
   const std::string advice = ", or leave --resume out to start a new run";
   corpus.refused(again + "-t tokenizer.h5 --valid 20%", 1, "; give the same --train" + advice);

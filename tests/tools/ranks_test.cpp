@@ -109,7 +109,7 @@ const std::string shared_shape =
     "--dropout 0.1 ";
 const std::string shared = "pretrain -q --train train.h5 --valid valid.h5 --eval-every 4 --log-every 1" + shared_shape;
 
-// Of the last line that has one.
+// Value in the last line that has one.
 double last_of(const Ranks& corpus, const std::string& log, const char* key) {
   double last = NAN;
   for (const nlohmann::json& line : json_lines(read_file(corpus.path(log)))) {

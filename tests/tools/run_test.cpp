@@ -1,4 +1,4 @@
-// How a tool ends: run() around toy_tool, from outside; and what it says on the way.
+// Endings of a tool: run() around toy_tool, from outside, and its messages.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <pty.h>

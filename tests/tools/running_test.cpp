@@ -1,4 +1,4 @@
-// How training runs start, save, stop and go on.
+// Training runs: start, save, stop and resume.
 #include <limits>
 #include <set>
 
@@ -30,7 +30,7 @@ struct Runs : SmallCorpus {
     const auto json = parse_json(must("inspect --json " + name).out);
     return json["history"]["step"].back();
   }
-  // Of the evaluation with the lowest loss.
+  // Step of the evaluation with the lowest loss.
   long best_step(const std::string& name) const {
     const auto rows = history(name);
     long best = 0;
@@ -66,7 +66,7 @@ TEST_CASE("running: the same command starts, continues to the same bits, and kno
     CHECK(contains(outcome.err, "; the time is up; the same command continues"));
     CHECK(stopped_at(outcome) > before);
     before = stopped_at(outcome);
-    // What does not change the result may change.
+    // Settings that do not affect the result may change.
     if (attempt == 3)
       before = stopped_at(corpus.run(command + "--threads 2 --checkpoint-every never --max-time 0.001s"));
   }
@@ -122,7 +122,7 @@ TEST_CASE("running: another command than the checkpoint's is refused and changes
   corpus.must(train + "-q --steps 12 -o fresh.h5");
   CHECK(corpus.weights("m.h5") == corpus.weights("fresh.h5"));
   CHECK_FALSE(corpus.exists("m.checkpoint.h5"));
-  // What is no checkpoint is not taken for one.
+  // A file that is no checkpoint is not used as one.
   corpus.must("cp fresh.h5 m.checkpoint.h5");
   corpus.refused(train + "-q --steps 13 -o m.h5", 1,
                  "m.checkpoint.h5: is a finished model and holds no training state");
@@ -334,7 +334,7 @@ TEST_CASE("running: the last checkpoints are kept under their own names") {
   corpus.must("cp kept.step-20.h5 again.h5 && " + train + "-q --steps 22 --resume again.h5 -o other.h5");
   CHECK(corpus.weights("other.h5") == corpus.weights("kept.h5"));
   corpus.must("convert -q --average kept.step-*.h5 -o average.h5");
-  // Those of an earlier run would be mixed with a new one's; files of like names are nobody's to delete.
+  // Kept files of an earlier run mix with a new run's; other files with similar names are not deleted.
   const std::string fewer = train + "-q --steps 12 --keep 1 -o kept.h5";
   corpus.refused(fewer, 2, "was kept by an earlier run");
   corpus.must("touch kept.step-7.h5.txt kept.step-x.h5; " + fewer + " --restart");
@@ -497,7 +497,7 @@ TEST_CASE("running: a divergence names the operation, the step, the rate, the do
     CHECK(contains(outcome.err, part));
   }
   CHECK_FALSE(corpus.exists("wild.h5"));
-  // What was saved before stays, and the message says what that is and how to continue.
+  // The earlier checkpoint remains, and the message names it and how to continue.
   const std::string good = train +
                            "-q --optimizer sgd --clip-norm none --steps 500 --schedule constant --warmup 0 "
                            "--checkpoint-every never -o good.h5 --learning-rate 1e-3 ";

@@ -1,4 +1,4 @@
-// What training runs are compared by, go on with and are named by.
+// Comparison, resumption and names of training runs.
 #include <doctest/doctest.h>
 
 #include "tools/training/checkpoints.hpp"
@@ -45,7 +45,7 @@ TEST_CASE("budgets: a run that goes on has each thing that was chosen for it, an
   RunSpec another = then;
   another.training.label_smoothing = 0.1;
   CHECK(differing(with_choices(defaults, another), another) == "label_smoothing 0.1 0;");
-  // Of a model that is tuned the length alone is chosen.
+  // For a model that is tuned, only the length is chosen.
   RunSpec tuned = defaults, longer = then;
   tuned.tuning.emplace();
   longer.tuning.emplace();

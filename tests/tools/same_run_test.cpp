@@ -11,7 +11,7 @@ namespace same_run_tests {
 
 namespace {
 
-// What ranks with these facts say; "" where they agree.
+// Message of ranks with these facts; "" if they agree.
 std::string difference(const std::vector<std::vector<RankFact>>& facts) {
   try {
     parallel::on_ranks(static_cast<int>(facts.size()), [&](const parallel::Group& group) {

@@ -1,4 +1,4 @@
-// What shells complete of a tool's command line, asked of the shells themselves.
+// Completions of a tool's command line, from the shells themselves.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ class Shells {
  public:
   Shells(std::string program, std::string name) : program_(std::move(program)), name_(std::move(name)) {}
 
-  // What bash offers for the last of the words.
+  // Completions by bash of the last word.
   std::vector<std::string> bash(const std::string& words) const {
     const Outcome outcome =
         run("eval \"$('" + program_ + "' --completion bash)\"\nCOMP_WORDS=(" + name_ + " " + words +
@@ -27,7 +27,7 @@ class Shells {
     return sorted(lines_of(outcome.out));
   }
 
-  // What fish offers to write for the last word of the line.
+  // Completions by fish of the last word of the line.
   std::vector<std::string> fish(const std::string& line) const {
     std::vector<std::string> words = lines_of(run("export HOME=$PWD && fish -N -c \"'" + program_ +
                                                   "' --completion fish | source; complete -C '" + line + "'\"")
@@ -36,7 +36,7 @@ class Shells {
     return sorted(words);
   }
 
-  // What zsh makes of the line when someone presses the tabulator key after it.
+  // The line after zsh completes it at its end.
   std::string zsh(const std::string& line) const {
     constexpr const char* session = R"(
       zmodload zsh/zpty

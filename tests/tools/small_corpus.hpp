@@ -76,7 +76,7 @@ class SmallCorpus {
   }
 
  protected:
-  // Has in the folder what make() puts there, which is made once a program for each name.
+  // Fills the folder with the files that make() writes, once per program and name.
   void begin_with(const std::string& name, const std::function<void()>& make) const {
     static std::map<std::string, TemporaryFolder> made;
     constexpr auto all = std::filesystem::copy_options::recursive | std::filesystem::copy_options::overwrite_existing;

@@ -238,7 +238,7 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
   write_file(corpus.path("tiny.jsonl"), "{\"text\":\"x\",\"label\":1}\n{\"text\":\"x\",\"label\":2}\n");
   write_file(corpus.path("bad.jsonl"), "{\"text\":\"x\",\"label\":1}\n{\"text\":\n");
   write_file(corpus.path("two.conll"), "a\tX\nb\tY\n\nc\tX\nd\tY\n");
-  std::string numbers;  // of two texts
+  std::string numbers;  // two texts
   for (int i = 0; i < 60; ++i) numbers += std::to_string(i) + ".5\ttext " + std::to_string(i % 2) + "\n";
   write_file(corpus.path("numbers.tsv"), numbers);
   corpus.must("mkdir full && touch full/train.csv && touch nothing.csv");
@@ -330,7 +330,7 @@ TEST_CASE("split: sizes that differ from what was asked for are pointed out") {
   }
   write_file(corpus.path("many.tsv"), many);
   write_file(corpus.path("few.tsv"), few);
-  // Of five texts of a class, each part has one at least.
+  // Each part has at least one of five texts of a class.
   CHECK(contains(corpus.must("convert many.tsv --split 80,10,10 -o many").err,
                  "many.tsv: the sizes are not 80,10,10, as each part has each class"));
   CHECK(count(part(corpus, "many", "train.tsv"), "\n") == 36);

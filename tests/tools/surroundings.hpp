@@ -1,4 +1,4 @@
-// What a test of options sets around it, and overhears.
+// Environment and standard error of a test of options.
 #pragma once
 
 #include <cstdlib>
@@ -20,7 +20,7 @@ class Variable {
   const char* name_;
 };
 
-// What std::cerr gets while it lives.
+// Captures std::cerr during its lifetime.
 class Overheard {
  public:
   Overheard() : previous_(std::cerr.rdbuf(text_.rdbuf())) {}

@@ -142,7 +142,7 @@ TEST_CASE("graphs as examples: their numbers are those in the file, and features
   CHECK(graph_numbers(joined({data, more})) == std::vector<Index>{0, 2, 4, 6});
   CHECK(data.texts[1].name == "3");
   const auto column = measured_features({data, more}).nodes.numbers.at(0);
-  CHECK(column.mean == doctest::Approx(5.5));  // of 1, 4, 10 and 7
+  CHECK(column.mean == doctest::Approx(5.5));  // mean of 1, 4, 10 and 7
   CHECK(column.stddev == doctest::Approx(std::sqrt(11.25)));
   const auto part = measured_features({chosen(data, {0, 2})}).nodes.numbers.at(0);
   CHECK(part.mean == doctest::Approx(5.5));

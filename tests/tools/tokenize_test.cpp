@@ -32,7 +32,7 @@ using namespace std::string_literals;
 
 const std::string tokenize = HEDDLE_TOOLS "/tokenize";
 
-// Of every kind that a text can trip over.
+// Every kind of difficult character.
 const std::string odd_text =
     "The cat sat on the mat.\r\nthe cat\n\n\r\n   \nna\xC3\xAFve \xF0\x9F\x90\x88\n\0\xff\xfe\x80\n"
     "<|endoftext|> the end<|endoftext|>\nno end"s;

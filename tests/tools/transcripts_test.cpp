@@ -1,6 +1,5 @@
-// What users see in a terminal, as files in transcripts/: each plays commands with the real executables in a folder
-// with SmallCorpus's files, and is compared line by line. A new black-box test that needs no arithmetic is a
-// transcript.
+// Terminal sessions as files in transcripts/: each plays commands with the real executables in a folder with
+// SmallCorpus's files, and is compared line by line. A new black-box test that needs no arithmetic is a transcript.
 //
 //     # a comment
 //     < name.csv              writes a file with the lines up to the next line that is ">"

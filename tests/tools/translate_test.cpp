@@ -537,7 +537,7 @@ namespace {
 // A language in which every word has one translation, and a sentence the order of `order`: pairs of lines.
 struct Sentences {
   std::string source, target;
-  std::vector<std::vector<std::size_t>> order;  // of each target word, the source word that it translates
+  std::vector<std::vector<std::size_t>> order;  // for each target word, the source word that it translates
 };
 
 Sentences sentences(unsigned seed, unsigned count, bool reverses) {

@@ -1,5 +1,4 @@
-// What strangers' files and odd paths may do: nothing to the terminal, nothing to other files, and nothing to a
-// pipeline.
+// Untrusted files and odd paths: they must not affect the terminal, other files or a pipeline.
 #include <sys/resource.h>
 #include <sys/wait.h>
 

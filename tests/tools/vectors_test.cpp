@@ -1,4 +1,4 @@
-// What trained models know of words, from outside: inspect senses and bias.
+// Word vectors of trained models, from outside: inspect senses and bias.
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -76,7 +76,7 @@ TEST_CASE("inspect senses: words in context tell pseudo-words apart; words alone
     CHECK(answer["accuracy"].get<double>() > answer["most_frequent_sense"].get<double>() + 0.2);
     CHECK(answer["classes"]["door"]["support"].get<int>() + answer["classes"]["banana"]["support"].get<int>() == 80);
   }
-  // What enters the first block is the same in every sentence, since the word stands in the same place.
+  // The input of the first block is the same in every sentence, since the word stands in the same place.
   for (const char* options : {"", " --voters 1", " --voters 7"}) {
     const json alone = corpus.score("--layer 0 --sentence-weight 0" + std::string(options));
     CHECK(alone["accuracy"] == alone["most_frequent_sense"]);

@@ -42,7 +42,7 @@ TEST_CASE("attention patterns: the strongest links, in order, and never one that
     CHECK(weight_of_keys(weights, {0}) == doctest::Approx(first / static_cast<double>(weights.shape()[0])));
   }
   CHECK(weight_of_keys(weights, {}) == 0);
-  // Of equal ones the first.
+  // Ties: the first.
   const auto equal = strongest_links(Tensor({2, 2}, Real(0.5)), 2);
   REQUIRE(equal.size() == 2);
   CHECK(equal[0].query + equal[0].key == 0);

@@ -125,7 +125,7 @@ TEST_CASE("cost: grouped heads, gates and shared layers change the fractions of 
   CHECK(ratio(parts::projections) == doctest::Approx((2 + 2 / 3.0) / 4));
   CHECK(ratio(parts::feed_forward) == 1.5);
   CHECK(part_of(cost, parts::feed_forward).parameters ==
-        3 * 4 * cost_width * cost_width + 9 * cost_width);  // of one layer
+        3 * 4 * cost_width * cost_width + 9 * cost_width);  // one layer
 }
 
 TEST_CASE("cost: published models have their published parameters, part by part (SPEC appendix B)") {
@@ -166,7 +166,7 @@ TEST_CASE("cost: of adapters, which alone are trained") {
   CHECK(forward(cost, parts::projections) == forward(whole, parts::projections) + cost_layers * 4 * cubed(T, rank, d));
   CHECK(forward(cost, parts::feed_forward) ==
         forward(whole, parts::feed_forward) + cost_layers * 2 * (cubed(T, rank, d) + cubed(T, rank, 4 * d)));
-  // Of fixed weights, the backward pass has one product instead of two; of adapters, all four.
+  // Fixed weights have one product instead of two in the backward pass; adapters have all four.
   CHECK(part_of(cost, parts::feed_forward).backward_flops ==
         forward(whole, parts::feed_forward) + 2 * cost_layers * 2 * (cubed(T, rank, d) + cubed(T, rank, 4 * d)));
   CHECK(part_of(cost, parts::output).backward_flops == forward(whole, parts::output));
@@ -184,7 +184,7 @@ TEST_CASE("cost: norms of published models (SPEC 3.1)") {
                                            {"gpt2-medium", 100352},
                                            {"gpt2-large", 186880},
                                            {"gpt2-xl", 310400},
-                                           {"bert-base", 38400 + 1536}};  // of the head
+                                           {"bert-base", 38400 + 1536}};  // the head
   for (const auto& [name, count] : norms) {
     CAPTURE(name);
     CHECK(part_of(cost_of(models::preset(name), {.time = 16}), parts::norms).parameters == count);
@@ -224,7 +224,7 @@ TEST_CASE("cost: training of published models takes 6 P D (SPEC 7.8)") {
   const auto total = [](const char* name, double tokens) {
     return tokens * cost_of(models::preset(name), {.time = 16}).parameter_formula();
   };
-  CHECK(total("gpt3", 300e9) == doctest::Approx(3.15e23).epsilon(0.003));  // which takes it for 175 G
+  CHECK(total("gpt3", 300e9) == doctest::Approx(3.15e23).epsilon(0.003));  // the paper counts 175 G parameters
   CHECK(total("llama3-8b", 15e12) == doctest::Approx(7.2e23).epsilon(0.005));
   CHECK(total("llama3-70b", 15e12) == doctest::Approx(6.35e24).epsilon(0.001));
   CHECK(total("llama3-405b", 15e12) == doctest::Approx(3.65e25).epsilon(0.001));

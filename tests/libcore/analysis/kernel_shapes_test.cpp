@@ -109,7 +109,7 @@ TEST_CASE("kernel shapes: additive, bilinear and basic attention") {
   }
   const KernelProbe around = probe_around(plane, 1.5, angles);
   const Grid product = VariantAlone("dot:scale=1", 2).weights(around), basic = VariantAlone("basic", 2).weights(around),
-             bilinear = VariantAlone("bilinear:scale=1", 2).weights(around);  // which begins as the identity
+             bilinear = VariantAlone("bilinear:scale=1", 2).weights(around);  // starts as the identity
   for (std::size_t i = 0; i < angles.size(); ++i) {
     CHECK(basic.values[i] == doctest::Approx(product.values[i]).epsilon(1e-5));
     CHECK(bilinear.values[i] == doctest::Approx(product.values[i]).epsilon(1e-5));

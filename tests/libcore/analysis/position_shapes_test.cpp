@@ -1,4 +1,4 @@
-// What schemes of positions do, compared with their formulas (SPEC 2.1 to 2.7) and, in a walk over the list, with the
+// Effects of position schemes, compared with their formulas (SPEC 2.1 to 2.7) and, in a walk over the list, with the
 // weights of attention.
 #include "libcore/analysis/position_shapes.hpp"
 

@@ -145,7 +145,7 @@ TEST_CASE("neighbour map: the nearest points are of the vector's own group, with
     CHECK(neighbour_map(vectors) == points);
   }
   CHECK(neighbour_map(random_tensor({1, 4}, 1)).size() == 1);
-  // Of few vectors a third of the others count, at most.
+  // For few vectors, at most a third of the components count.
   const Tensor few = random_tensor({10, 4}, 2);
   CHECK(neighbour_map(few) == neighbour_map(few, {.perplexity = 3}));
   CHECK(neighbour_map(few, {.perplexity = 2}) != neighbour_map(few));

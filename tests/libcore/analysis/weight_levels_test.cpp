@@ -12,7 +12,7 @@ using namespace heddle::analysis;
 TEST_CASE("weight levels: round(255 w), also of halves, and 0 of what is not finite") {
   std::vector<Real> weights;
   for (int i = 0; i <= 4 * 255; ++i) weights.push_back(static_cast<Real>(i) / Real(4 * 255));
-  for (int i = 0; i < 255; ++i) {  // what is nearest to a half, and its neighbours
+  for (int i = 0; i < 255; ++i) {  // the nearest number to a half, and its neighbours
     const Real half = (static_cast<Real>(i) + Real(0.5)) / 255;
     for (const Real weight : {half, std::nextafter(half, Real(0)), std::nextafter(half, Real(1))}) {
       weights.push_back(weight);

@@ -40,7 +40,7 @@ OracleProblem problem_of(const std::string& text, const AttentionCase& c, const 
   return {.text = text, .sizes = c.sizes, .mask = c.mask, .parameters = values_of(parameters)};
 }
 
-// Of q, k and v.
+// Oracle for q, k and v.
 Oracle oracle_for(const OracleProblem& problem) {
   return [problem](const std::vector<std::vector<double>>& inputs) {
     OracleProblem full = problem;
@@ -327,7 +327,7 @@ TEST_CASE("every variant: rows of a state are dropped, swapped and multiplied, a
     const Tensor q = normal(1), k = normal(2), v = normal(3);
     const Tensor whole = attention->mix(call(q, k, v, {.causal = true})).value();
     const auto state = attention->start(sample_count, sample_time, DType::real);
-    // Which sequence each row is; both have been read up to another position.
+    // Sequence of each row; the two have been read up to different positions.
     std::vector<Index> rows{0, 1}, next{4, 2};
     const auto step = [&](Index time) {
       const auto count = static_cast<Index>(rows.size());
@@ -375,7 +375,7 @@ TEST_CASE("every variant: with a window, too, rows that are at different positio
     const Tensor q = normal(1), k = normal(2), v = normal(3);
     const Tensor whole = attention->mix(call(q, k, v, {.causal = true, .window = window})).value();
     const auto state = attention->start(sample_count, sample_time, DType::real);
-    std::vector<Index> rows{0, 1}, seen{0, 0};  // which sequence each row is, and how much of it has been read
+    std::vector<Index> rows{0, 1}, seen{0, 0};  // sequence of each row, and the number of its tokens read so far
     const auto step = [&](const std::vector<Index>& added) {
       const auto count = static_cast<Index>(rows.size());
       const auto cut = [&](const Tensor& t) {
@@ -447,7 +447,7 @@ TEST_CASE("every variant: its scores are the products that it gives, where it gi
     const std::string name = Settings(text).name();
     CHECK(pairs.query.empty() == (name == "additive" || name == "fourier"));
     CHECK(pairs.query.empty() == pairs.key.empty());
-    if (pairs.query.empty() || name == "performer") return;  // which estimates them
+    if (pairs.query.empty() || name == "performer") return;  // these are estimates
     ++with_products;
     const Index wide = pairs.query.shape()[3];
     const auto query = doubles(pairs.query), key = doubles(pairs.key);

@@ -1,4 +1,4 @@
-// What the tests of single variants share.
+// Common code of the tests of single variants.
 #pragma once
 
 #include "oracles.hpp"

@@ -1,4 +1,4 @@
-// What a cache keeps of each row, compared with lists. Built in double.
+// The cached rows, compared with lists. Built in double.
 #include "libcore/attention/key_value_cache.hpp"
 
 #include <doctest/doctest.h>

@@ -94,7 +94,7 @@ double alibi_slope(Index head, Index heads) {
   return head < power ? slope(head + 1, power) : slope(2 * (head - power) + 1, 2 * power);
 }
 
-// What a scheme of positions does to queries, keys, scores and values, of the projected heads q and k.
+// Effect of a position scheme on queries, keys, scores and values, for the projected heads q and k.
 class Scheme {
  public:
   explicit Scheme(const NaiveSelfAttention& of) : of_(of), scheme_(of.positions) {
@@ -116,7 +116,7 @@ class Scheme {
   }
   Numbers key(const Numbers& k, Index position) const { return scheme_.name == "rope" ? rotated(k, position) : k; }
 
-  // What the product of query and key gets, before it is scaled.
+  // Term added to the product of query and key, before scaling.
   double of_product(const Numbers& q, const Numbers& k, Index head, Index from, Index to) const {
     if (scheme_.name == "relative-vector") return dot_product(q, own("key", offset_row(to - from)));
     if (scheme_.name == "transformer-xl") {
@@ -131,7 +131,7 @@ class Scheme {
     return disentangled_factor() * sum;
   }
 
-  // What a score gets that is not scaled.
+  // Term added to a score without scaling.
   double of_score(Index head, Index from, Index to) const {
     const auto distance = static_cast<double>(from - to);
     if (scheme_.name == "alibi") return -alibi_slope(head, of_.shape.heads) * std::abs(distance);

@@ -20,17 +20,17 @@ Tensor tensor_of(const std::vector<Rows>& batch);
 struct NaiveSelfAttention {
   const Parameters& parameters;
   std::string layer;      // the path of its parameters
-  std::string embedding;  // that of the parameters of positions that layers share
+  std::string embedding;  // prefix of the position parameters that layers share
   std::string variant, positions;
   HeadShape shape;
   bool causal = false;
-  double norm_epsilon = 1e-5;  // of the norms of queries and keys, where there are any
+  double norm_epsilon = 1e-5;  // epsilon of the norms of queries and keys, if any
 
   // One sequence. Its mask has one query offset, the position of the first query, and one length at most.
   struct Text {
     Mask mask{};
-    std::vector<TokenId> segments{};  // of all keys; empty: of no account
-    Rows values{};                    // what is added to those of all keys; empty: nothing
+    std::vector<TokenId> segments{};  // segments of all keys; empty: ignored
+    Rows values{};                    // added to the values of all keys; empty: nothing
   };
   // The results of `asking`, which attend to `seen`; the weights are [heads][query][key].
   Rows operator()(const Rows& asking, const Rows& seen, const Text& text) const;

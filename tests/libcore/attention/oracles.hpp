@@ -1,4 +1,4 @@
-// What every variant of variants.def computes, in plain loops over doubles, and the settings that it is tested with.
+// Oracles for every variant of variants.def, in plain loops over doubles, and the settings of their tests.
 #pragma once
 
 #include <functional>
@@ -62,7 +62,7 @@ struct VariantOracle {
   std::vector<std::string> texts;  // to be tested with
   // The weights of query i of head h of batch b.
   std::function<std::vector<double>(const OracleProblem& problem, Index b, Index h, Index i)> weights;
-  double least_sum = 1;  // of the weights of a query that may attend a key
+  double least_sum = 1;  // smallest sum of the weights of a query that may attend to a key
 };
 
 // Throws for a variant that has none.

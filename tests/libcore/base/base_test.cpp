@@ -76,7 +76,7 @@ TEST_CASE("strings: nearest, grouping and UTF-8") {
   CHECK(nearest("foo", {"log", "to"}).empty());
   CHECK(nearest("max", {"mean"}).empty());
   CHECK(nearest("jsno", {"seed", "json"}) == "json");
-  CHECK(nearest("sead", {"seed", "head"}) == "seed");  // of equally near ones the first
+  CHECK(nearest("sead", {"seed", "head"}) == "seed");  // ties: the first
   CHECK(nearest("sead", {"head", "seed"}) == "head");
   CHECK(grouped(124439808) == "124,439,808");
   CHECK(grouped(-1234) == "-1,234");

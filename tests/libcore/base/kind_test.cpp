@@ -23,7 +23,7 @@ struct Ratio {
   }
 };
 
-// What all kinds of the list have.
+// Base of all kinds of the list.
 struct Tool {
   Index turns = 3;
 
@@ -128,7 +128,7 @@ namespace {
 
 using KindSettings = std::vector<std::pair<std::string, std::string>>;
 
-// What a file is to a kind: the values of fields by name, as text.
+// A kind's view of a file: the values of fields by name, as text.
 struct Stored {
   std::vector<std::pair<std::string, std::string>> fields;
 

@@ -33,7 +33,7 @@ struct Product {
   double flops() const { return 2.0 * 150 * 200 * 70; }
 };
 
-// What two threads do again and again, which no neighbour may change: true if all came out as it must.
+// Work that two threads repeat and that other threads must not affect: true if all results are right.
 bool all_is_well(const Product& product, const std::vector<Real>& expected, Precision precision, int threads) {
   bool well = true;
   for (int repeat = 0; repeat < 40; ++repeat) {

@@ -107,7 +107,7 @@ TEST_CASE("framing: windows overlap by half, but for the last, which ends with t
   };
   using Begins = std::vector<Index>;
   const Framing framing(tokenizer(true), 10, true);
-  // Of one text 8 tokens fit, 4 of which the next window has too.
+  // 8 tokens of a single text fit, 4 of which the next window repeats.
   const auto one = framing(count_up(100, 30), Overlong::split);
   CHECK(begins(one, &FramedSequence::first_from) == Begins{0, 4, 8, 12, 16, 20, 22});
   for (const FramedSequence& window : one) CHECK(window.first_count == 8);

@@ -166,7 +166,7 @@ TEST_CASE("tokens of ranges: read across ranges from anywhere") {
 }
 
 TEST_CASE("held out: by hand, copies count as often as they are there") {
-  // Of ten units the five of the first key are half.
+  // The five units of the first key are half of the ten.
   std::vector<Unit> units;
   for (int copy = 0; copy < 5; ++copy) units.push_back({.key = 0});
   for (std::uint64_t key = 1; key <= 5; ++key) units.push_back({.key = key});

@@ -111,7 +111,7 @@ TEST_CASE("hidden edges: where few pairs are without an edge, there are no more 
   data::hide_edges(triangle, false, 100, 1, 0);
   CHECK(triangle.graph.pairs.size() == 3);
   CHECK(triangle.targets == std::vector<double>{1, 1, 1});
-  CHECK(triangle.graph.edges() == 2);  // those of a node to itself
+  CHECK(triangle.graph.edges() == 2);  // loops
 
   data::GraphRecord one_way = ring(3, true);
   data::hide_edges(one_way, true, 100, 1, 0);

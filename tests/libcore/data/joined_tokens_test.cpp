@@ -25,7 +25,7 @@ class FiveTokenDocuments : public TokensInMemory {
   Index document_at(Index offset) const override { return offset / 5; }
 };
 
-// How often the windows that begin in each of two sources are read in each of these epochs.
+// Numbers of windows read in each of these epochs that begin in each of two sources.
 std::vector<std::pair<Index, Index>> shares(const TrainingWindows& windows, Index border, Index epochs) {
   std::vector<std::pair<Index, Index>> counts;
   for (Index epoch = 0; epoch < epochs; ++epoch) {

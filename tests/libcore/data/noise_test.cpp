@@ -168,7 +168,7 @@ TEST_CASE("span corruption: rolled noise is anywhere, and still restores the tex
 }
 
 TEST_CASE("span corruption: every split of noise and rest has the same probability") {
-  // Of 9 tokens 4 are noise in 2 spans: 3 splits of the noise and 4 of the rest.
+  // 9 tokens, of which 4 are noise in 2 spans: 3 splits of the noise and 4 of the rest.
   const NoiseOptions options{.density = 0.45, .mean_span_length = 2};
   const auto text = random_words(9, 5);
   std::map<std::vector<TokenId>, int> seen;

@@ -208,7 +208,7 @@ TEST_CASE("pairs: one that is too long on either side is left out, and means are
   CHECK(groups.pairs_of(0).size() == 3);
   CHECK(groups.mean_source() == doctest::Approx((1 + 3 + 3) / 3.0 + 1));
   CHECK(groups.mean_target() == doctest::Approx((2 + 3 + 1) / 3.0 + 2));
-  // What the model can hold, special tokens included.
+  // The model's capacity, special tokens included.
   CHECK(PairGroups(pairs, few_frames, {.batch_size = 9, .max_source = 4, .max_target = 100}, 0).left_out() == 1);
   CHECK(PairGroups(pairs, few_frames, {.batch_size = 9, .max_source = 100, .max_target = 5}, 0).left_out() == 1);
 }

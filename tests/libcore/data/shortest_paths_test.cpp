@@ -37,7 +37,7 @@ std::vector<Index> all_distances(const EdgeRows& edges) {
   return d;
 }
 
-// How often each edge is on the paths of `length` edges from source to target, by their number and length.
+// Number of paths of `length` edges from source to target that contain each edge, with their number and length.
 std::map<Index, double> shares_of(const EdgeRows& edges, Index source, Index target, Index length) {
   std::map<Index, double> counts;
   double paths = 0;

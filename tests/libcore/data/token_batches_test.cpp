@@ -145,7 +145,7 @@ TEST_CASE("evaluation batches with a stride: each token is predicted once, by a 
 
 namespace {
 
-// Of which the second half is read twice an epoch.
+// Tokens whose second half is read twice per epoch.
 class Weighted : public data::TokensInMemory {
  public:
   using TokensInMemory::TokensInMemory;

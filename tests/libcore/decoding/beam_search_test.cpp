@@ -158,7 +158,7 @@ TEST_CASE(
       CHECK(id < 5);
       scored.ids.push_back(id);
     }
-    // What scoring the same tokens says, which knows nothing of the rows.
+    // Score of the same tokens, computed without rows.
     const std::vector<double> expected = token_log_probabilities(padded, std::vector<GivenTokens>{scored}).front();
     CHECK(text.score == doctest::Approx(expected.at(0) + expected.at(1)).epsilon(1e-5));
   }

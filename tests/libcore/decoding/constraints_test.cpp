@@ -120,7 +120,7 @@ TEST_CASE("constraints: greedy, sampled and searched texts repeat no n-gram, and
 TEST_CASE("constraints: a text ends where no token is left, even before min_tokens") {
   const models::Decoder model = constrained_model(6);
   const Constraints constraints{.no_repeat_ngram_size = 1, .min_tokens = 20};
-  // Of six tokens the prompt has two; the end is one of the others.
+  // The prompt has two of the six tokens; the end is one of the others.
   for (const auto& [end, count] : {std::pair<std::optional<TokenId>, std::size_t>{{}, 4}, {5, 3}}) {
     for (const double temperature : {0.0, 1.0}) {
       const GenerateOptions options{

@@ -64,7 +64,7 @@ TEST_CASE("generate: rows that pad the output layer are never drawn, and are amo
     reported.at(static_cast<std::size_t>(sample)).push_back(token.log_probability);
     return true;
   });
-  // What scoring the same tokens says, which knows nothing of the rows.
+  // Score of the same tokens, computed without rows.
   const auto scored = token_log_probabilities(model, texts);
   for (std::size_t i = 0; i < 4; ++i) {
     REQUIRE(reported[i].size() == 20);

@@ -1,4 +1,4 @@
-// What is made of the outputs for the parts of examples that were split; the numbers are worked out by hand.
+// Merging the outputs for the parts of examples that were split; the numbers are worked out by hand.
 #include "libcore/decoding/predict.hpp"
 
 #include <doctest/doctest.h>

@@ -127,7 +127,8 @@ TEST_CASE("sampling: the reported probability is the model's own") {
 }
 
 TEST_CASE("sampling: tokens that may not come are never drawn, and the probability reported is among all the same") {
-  // Of three, the second and third have e^2.5 and e^-0.5; the fourth and sixth, which may not come, are as probable.
+  // Three are allowed: the second and third have e^2.5 and e^-0.5; the fourth and sixth, which are excluded, are as
+  // probable.
   double total = 0;
   for (const Real l : six_logits) total += std::exp(double(l));
   const NextLogits three{six_logits.data(), 6, 3};

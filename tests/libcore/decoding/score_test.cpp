@@ -33,7 +33,7 @@ std::vector<GivenTokens> make_texts() {
   return texts;
 }
 
-// What a prediction should be, by plain loops over the logits of one row.
+// Checks a prediction by plain loops over the logits of one row.
 void check_prediction(const TokenPrediction& found, const Real* logits, Index vocab, TokenId target) {
   std::vector<double> probabilities;
   double sum = 0, entropy = 0;

@@ -53,7 +53,7 @@ TEST_CASE("calibration: certainty in a wrong class, and a gold class that has no
 }
 
 TEST_CASE("calibration: the temperature makes confidence as high as accuracy, and keeps the order of classes") {
-  // Of 1,000 predictions with 0.95 eight hundred are right: by logit(0.95) / logit(0.8) = 2.124 too sure.
+  // 800 of 1,000 predictions with 0.95 are right: overconfident by logit(0.95) / logit(0.8) = 2.124.
   std::vector<Probabilities> probabilities(1000, {0.95, 0.05});
   std::vector<Index> gold(1000, 0);
   for (std::size_t i = 0; i < 200; ++i) gold[i] = 1;

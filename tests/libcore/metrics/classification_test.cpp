@@ -46,7 +46,7 @@ double matthews_by_covariance(const std::vector<Index>& gold, const std::vector<
 }  // namespace
 
 TEST_CASE("classification: worked by hand") {
-  // Of 10 hams 8 are found and of 5 spams 4.
+  // 8 of 10 hams and 4 of 5 spams are found.
   const Confusion confusion = confusion_of({{8, 2}, {1, 4}});
   const ClassificationReport result = report(confusion, std::vector<std::string>{"ham", "spam"});
   CHECK(result.examples == 15);

@@ -16,7 +16,7 @@ namespace {
 
 using Strings = std::vector<std::string>;
 
-// What all questions are worth when those up to the threshold are answered.
+// Total score of all questions when those up to the threshold are answered.
 double worth(const std::vector<NullDecision>& questions, double threshold) {
   double sum = 0;
   for (const NullDecision& question : questions) {

@@ -101,7 +101,7 @@ TEST_CASE("translation: empty lines, short lines and nothing in common") {
   CHECK_THROWS_AS(count_translation("a", {}), DataError);
 }
 
-// Of several references each n-gram may match as often as one of them has it; the length is that of the nearest.
+// Several references: an n-gram may match as often as any one of them has it; the length is that of the nearest.
 TEST_CASE("translation: several references") {
   const BleuCounts counts = count_translation("a a b c d", Lines{"a b c", "a a x x x x x x", "c d y z"}).bleu;
   CHECK(counts.matches == std::array<Index, 4>{5, 4, 1, 0});

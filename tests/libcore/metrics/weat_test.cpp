@@ -37,12 +37,12 @@ TEST_CASE("weat: effect size and p of sets small enough to count by hand") {
   CHECK(result.p == doctest::Approx(1.0 / 6));
   CHECK(weat(low, high, {}).p == 1);
   CHECK(weat(low, high, {}).effect_size == doctest::Approx(-result.effect_size));
-  // Of the ten partitions of 1 2 3 4 5, those with 1 5, 2 4, 2 5, 3 4, 3 5 and 4 5 have a first sum of 6 or more.
+  // Among the ten partitions of 1 2 3 4 5, those with 1 5, 2 4, 2 5, 3 4, 3 5 and 4 5 have a first sum of 6 or more.
   CHECK(weat(std::vector<double>{1, 5}, std::vector<double>{2, 3, 4}, {}).p == doctest::Approx(0.6));
   const std::vector<double> same{0.1, 0.1, 0.1};
   CHECK(weat(same, same, {}).effect_size == 0);
   CHECK(weat(same, same, {}).p == 1);
-  const std::vector<double> zeros{0, 0};  // whose deviations are exactly 0
+  const std::vector<double> zeros{0, 0};  // their standard deviations are exactly 0
   CHECK(weat(zeros, zeros, {}).effect_size == 0);
 }
 

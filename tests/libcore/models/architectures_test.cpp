@@ -1,4 +1,4 @@
-// What holds of every architecture of the list, whatever it is made of. Built in double.
+// Properties of every architecture of the list. Built in double.
 #include "libcore/models/architecture.hpp"
 
 #include <doctest/doctest.h>
@@ -323,7 +323,7 @@ TEST_CASE("architectures: a configuration is equal to its copies, which nothing 
       copy = small.config;
       CHECK(copy == small.config);
     }
-    CHECK(fields >= 3);  // those of CommonConfig at least
+    CHECK(fields >= 3);  // CommonConfig has as many
   }
 }
 

@@ -200,7 +200,7 @@ TEST_CASE("bag: by hand, how many n-grams and neighbours a position has") {
   };
   const std::vector<TokenId> text{0, 1, 2, 3, 4, 5, 1};
   const Tensor pairs = states(2, text), triples = states(3, text);
-  check(pairs[0], 6, 6);  // of the whole text, which has six different tokens
+  check(pairs[0], 6, 6);  // the whole text, which has six different tokens
   for (Index t = 1; t < 6; ++t) check(pairs[t], 1, 2 + 2);
   check(pairs[6], 1, 1 + 1);
   check(triples[0], 6, 6 + 5);

@@ -126,7 +126,7 @@ TEST_CASE("detecting encoder: the loss of detection is that of a loop over all t
   const models::DetectingEncoder model = stirred(small_config());
   const data::MaskedBatch batch = some_batch(small_config());
   const training::ReplacedTokens text = replaced_in(model, batch);
-  const Tensor logits = model.replaced(model.hidden(text.sequences, pass)).value();  // of the padding, too
+  const Tensor logits = model.replaced(model.hidden(text.sequences, pass)).value();  // includes the padding
   double detection = 0;
   std::vector<TokenId> original = batch.ids;
   for (std::size_t i = 0; i < batch.rows.size(); ++i) {

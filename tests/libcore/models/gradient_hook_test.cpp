@@ -68,7 +68,7 @@ TEST_CASE("hook: every trained parameter once, when its gradient is final; tied 
     models::DecoderConfig decoder_config = small_decoder_config;
     models::EncoderConfig encoder_config = small_encoder_config;
     decoder_config.tie_embeddings = encoder_config.tie_embeddings = tied;
-    encoder_config.pooler = true;  // which this loss does not use
+    encoder_config.pooler = true;  // this loss does not use it
     const models::Decoder decoder(decoder_config, 3);
     check_complete(decoder, decoder.next_token_head());
     const models::Encoder encoder(encoder_config, 3);

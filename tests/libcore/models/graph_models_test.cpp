@@ -1,4 +1,4 @@
-// What holds of every model that reads graphs. Built in double.
+// Properties of every model that reads graphs. Built in double.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -178,7 +178,7 @@ TEST_CASE("models of graphs: an edge has one class whichever way it is listed, b
       features.is_directed = is_directed;
       models::TaskModel model(std::move(made(text, features).model), task);
       stir(model.parameters(), 0.2);
-      std::vector<Index> all, ways;  // of the second graph: each edge, and the same the other way
+      std::vector<Index> all, ways;  // the second graph: each edge, and the same in the other direction
       for (Index e = 0; e < graph.edges(); ++e) all.push_back(longest + e);
       for (Index target = 0; target < graph.nodes; ++target) {
         for (Index e = graph.rows[at(target)]; e < graph.rows[at(target) + 1]; ++e) {
@@ -338,7 +338,7 @@ TEST_CASE("models of graphs: a node costs what the layers' matrices multiply, ho
     const std::string text = arch + ":width=8,edge_width=none,masked_head=true,layers=";
     const double one = flops(text + "1", 0), layer = flops(text + "2", 0) - one;
     CHECK(layer >= 6 * 8 * 8);
-    CHECK(one - layer < layer / 10);  // what all layers share
+    CHECK(one - layer < layer / 10);  // parts that all layers share
     CHECK(flops(text + "3", 0) == one + 2 * layer);
     CHECK(flops(text + "1", 500) == one);
   }

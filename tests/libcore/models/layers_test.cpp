@@ -33,7 +33,7 @@ std::vector<Tensor> states_of(const models::Decoder& model, Index count, const P
   return states;
 }
 
-// What a layer (from 1) has added to the states of a sequence of the batch.
+// Update by a layer (from 1) of the states of a sequence of the batch.
 std::vector<double> added(const std::vector<Tensor>& states, std::size_t layer, Index sequence) {
   std::vector<double> after = doubles(states[layer].narrowed(0, sequence, 1));
   const std::vector<double> before = doubles(states[layer - 1].narrowed(0, sequence, 1));
@@ -63,7 +63,7 @@ TEST_CASE("tied layers: as many parameters as the distinct ones, and the states 
           const Tensor whole(declaration.stacked_shape());
           for (std::size_t i = 0; i < declaration.names.size(); ++i) {
             std::string name = declaration.names[i];
-            const std::string prefix = "decoder/";  // of the number of a layer
+            const std::string prefix = "decoder/";  // before the number of a layer
             if (std::isdigit(static_cast<unsigned char>(name.at(prefix.size()))) != 0) {
               name[prefix.size()] = static_cast<char>('0' + (name[prefix.size()] - '0') % static_cast<int>(distinct));
             }

@@ -203,7 +203,7 @@ TEST_CASE("adapters: a GPT-2 medium with queries and values of rank 4 trains 393
 }
 
 TEST_CASE("adapters: dropout zeroes elements of their input and scales the others, the same for all matrices") {
-  // Of the input (2, 4): the first adapter passes on the first element, the second one the second one.
+  // Input (2, 4): the first adapter passes on the first element, the second one the second one.
   constexpr Index rows = 4000;
   Parameters parameters(with_adapters(3, {1, 3, "query,value", 0.25}));
   const nn::StackedLinear layer(Scope(parameters, "x"), {"query", "value"}, 2, 2, nn::Bias::no, 0.4);

@@ -149,7 +149,7 @@ TEST_CASE("masked nodes: the stated fraction of each graph, anew in every epoch 
   const data::GraphsInMemory graphs = rings(30);
   const auto masked_of = [&](const data::NodeMasking& options, Index first) {
     const data::MaskedGraphs masked(graphs, schema, options);
-    std::map<Index, std::vector<Index>> result;  // of each graph
+    std::map<Index, std::vector<Index>> result;  // per graph
     for (Index sample = first; sample < first + 30; ++sample) {
       result[masked.graph_of(sample)] = masked.batch(sample, 1).graphs.masked;
     }

@@ -93,7 +93,7 @@ TEST_CASE("memory: with all earlier positions in it, windows have the states of 
       CHECK(model.remembers());
       const Tensor whole = whole_of(model);
       for (const Index time : {1, 3, 5, 12}) CHECK(difference_in_windows(model, whole, time, text_time) < 1e-10);
-      CHECK(difference_in_windows(model, whole, 3, 3) > 1e-3);  // of one window alone
+      CHECK(difference_in_windows(model, whole, 3, 3) > 1e-3);  // a single window
       CHECK(difference_in_windows(model, whole, 3, 0) > 1e-3);
     }
   }
@@ -289,8 +289,8 @@ TEST_CASE("memory: the gradient of every parameter matches finite differences, w
       if (block == "post" && !positions.ends_with("values=1")) config.kv_heads = 1;
       const models::Decoder model = stirred(config);
       const TokenIds ids = some_ids(batch, text_time, vocab);
-      const models::EarlierStates states =
-          models::hidden_after(model, window_of(ids, 0, 4), {}, 4).states;  // which later changes of weights leave
+      const models::EarlierStates states = models::hidden_after(model, window_of(ids, 0, 4), {}, 4)
+                                               .states;  // later changes of weights do not affect these
       const Pass pass{.dropout = 0.1, .seed = 4, .step = 5};
       const Tensor factors = sum_weights({batch, 3, config.width});
       factors.scale(Real(0.05));

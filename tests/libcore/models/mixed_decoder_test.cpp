@@ -52,7 +52,7 @@ data::MixedWindows::Batch some_mixed_batch() {
 
 constexpr Counts mixed_step{.samples = 5, .units = 5 * time, .targets = 2 * time + 4};
 
-// Of one row of logits [.., vocab]; a part of the target is spread over all tokens.
+// Loss of one row of logits [.., vocab]; label smoothing spreads a part of the target over all tokens.
 double nats_of(const Tensor& logits, Index row, TokenId target, double smoothing) {
   double sum = 0, mean = 0;
   for (Index i = 0; i < vocab; ++i) {
@@ -138,7 +138,7 @@ TEST_CASE("mixed decoder: read from left to right it is the decoder of the same 
     config.fills_masks = false;
     models::Decoder plain(config, 3);
     const bool has_both_directions = plain.parameters().count() != model.parameters().count();
-    if (has_both_directions || config.positions.starts_with("relative-scalar")) continue;  // of positions
+    if (has_both_directions || config.positions.starts_with("relative-scalar")) continue;  // limited positions
     stir(plain.parameters(), 0.3);
     const Tensor same = plain.next_token_head()(plain.hidden(ids)).value();
     for (Index i = 0; i < logits.size(); ++i) CHECK(logits[i] == doctest::Approx(same[i]).epsilon(1e-12));

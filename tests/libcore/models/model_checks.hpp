@@ -1,4 +1,4 @@
-// What holds of every model that plays a role, as checks for tests of one model and of all of them. For double.
+// Properties of every model that plays a role, as checks for tests of one model and of all of them. For double.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -66,7 +66,7 @@ inline void check_gradients(Parameters& parameters, const std::function<Variable
   }
 }
 
-// Of each row of ids, the first added[row] tokens after those of `seen`, padded to the most that a row adds.
+// For each row of ids, the first added[row] tokens after those of `seen`, padded to the most that a row adds.
 inline TokenIds next_ids(const TokenIds& ids, const std::vector<Index>& seen, const std::vector<Index>& added) {
   const Index most = *std::ranges::max_element(added), batch = ids.shape[0], time = ids.shape[1];
   TokenIds part(Shape{batch, most});

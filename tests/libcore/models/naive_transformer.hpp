@@ -45,14 +45,14 @@ class NaiveTransformer {
     return x;
   }
 
-  // What the states x of some positions see in a block.
+  // Context of the states x of some positions in a block.
   struct Around {
     Matrix seen;                      // the states of the positions that they attend to, perhaps their own
     NaiveSelfAttention::Text text{};  // the model's window is added
     Matrix source{};                  // the last states of another text; empty: the block has no cross-attention
   };
 
-  // What a block makes of x, in the order of the configuration:
+  // Output of a block for x, in the order of the configuration:
   //   pre       h = x + Attention(LN x), h = h + Cross(LN h), then h + FFN(LN h)
   //   post      h = LN(x + Attention(x)), h = LN(h + Cross(h)), then LN(h + FFN(h))
   //   parallel  x + Attention(LN x) + Cross(LN x) + FFN(LN x)
@@ -92,7 +92,7 @@ class NaiveTransformer {
     std::vector<Matrix> kept;
     return states(ids, reading, kept, 0);
   }
-  // Of one that continues another: of the inputs of each layer the last `most` are kept, and seen.
+  // States of a text that continues another: the last `most` inputs of each layer are kept, and visible.
   Matrix states(const std::vector<TokenId>& ids, const Reading& reading, std::vector<Matrix>& kept,
                 std::size_t most) const {
     Matrix x = embed(ids, reading.segments, reading.first_position);
@@ -111,7 +111,7 @@ class NaiveTransformer {
     return finish(x);
   }
 
-  // How much each token attends to each in a whole text: [layers][heads], [query][key] each.
+  // Attention weights in a whole text: [layers][heads], [query][key] each.
   std::vector<std::vector<Matrix>> attention_weights(const std::vector<TokenId>& ids, const Reading& reading) const {
     Matrix x = embed(ids, reading.segments, reading.first_position);
     const Matrix embeddings = x;
@@ -145,7 +145,7 @@ class NaiveTransformer {
     return values;
   }
 
-  // What a layer reads: a x + b e.
+  // Input of a layer: a x + b e.
   Matrix mixed(Matrix x, const Matrix& embeddings, Index layer) const {
     const std::string mix = stack_ + "/mix/" + std::to_string(layer);
     for (std::size_t t = 0; config_.input_mix && layer > 0 && t < x.size(); ++t) {

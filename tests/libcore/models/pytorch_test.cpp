@@ -1,5 +1,5 @@
-// What fine-tuning is made of, recurrent layers and stacks of blocks, compared with what PyTorch computes of the same
-// numbers. Built in double.
+// Fine-tuning, recurrent layers and stacks of blocks, compared with PyTorch's results for the same numbers. Built in
+// double.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -252,7 +252,7 @@ ParameterSource given_by(const json& parameters) {
   });
 }
 
-// Of each sequence, the rows without padding: x [batch, time, width].
+// The rows of each sequence, without padding: x [batch, time, width].
 void check_rows_close(const Tensor& x, const json& wanted) {
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Tensor row = x.narrowed(0, static_cast<Index>(i), 1).narrowed(1, 0, static_cast<Index>(wanted[i].size()));

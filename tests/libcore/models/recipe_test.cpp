@@ -1,4 +1,4 @@
-// What a budget is planned by: the law of losses, and the recipes of the architectures.
+// Basis of planning a budget: the law of losses, and the recipes of the architectures.
 #include <doctest/doctest.h>
 
 #include <cmath>

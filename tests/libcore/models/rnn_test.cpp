@@ -76,7 +76,7 @@ class Naive {
  public:
   Naive(const Parameters& parameters, const models::RnnConfig& config) : parameters_(parameters), config_(config) {}
 
-  // Of each time: the logits of the next target token.
+  // Logits of the next target token at each time.
   std::vector<Numbers> logits(const std::vector<TokenId>& sources, const std::vector<TokenId>& targets) {
     encode(sources);
     std::vector<Numbers> all;
@@ -345,7 +345,7 @@ TEST_CASE("rnn: the vector of a source has the last states of the last layer, in
   };
   for (const Way& way : {Way{true, false, "additive"}, Way{true, false, "none"}, Way{false, false, "none"},
                          Way{false, true, "none"}, Way{true, false, "none", "lstm"}}) {
-    config.cell = way.cell;  // of an LSTM, the state that it gives, not its memory
+    config.cell = way.cell;  // an LSTM's output state, not its cell state
     CAPTURE(way.bidirectional);
     CAPTURE(way.reverse);
     CAPTURE(way.attention);

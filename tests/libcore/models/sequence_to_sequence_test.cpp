@@ -1,4 +1,4 @@
-// What holds of every architecture that reads a source text and predicts a target text. Built in double.
+// Properties of every architecture that reads a source text and predicts a target text. Built in double.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -112,7 +112,8 @@ void check_states(const Tensor& states, Index row, const Rows& expected) {
   CHECK(apart < 1e-9);
 }
 
-// Of a text [layers][heads], [query][key] each, against what the model shows of a row of a batch.
+// Compares weights of a text, [layers][heads], [query][key] each, with those that the model returns for a row of a
+// batch.
 void check_maps(const std::vector<models::AttentionMap>& maps, Index row,
                 const std::vector<std::vector<Rows>>& expected) {
   REQUIRE(maps.size() == expected.size());

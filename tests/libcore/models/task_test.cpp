@@ -292,7 +292,7 @@ TEST_CASE("tasks: of any number of labels, each has the logistic loss of its own
   auto examples = examples_for(c, 2);
   examples[0].tags = {0, 1, 1};
   examples[1].tags = {0, 0, 0};
-  const auto nats = [](double logit) { return std::log1p(std::exp(-logit)); };  // of having the label
+  const auto nats = [](double logit) { return std::log1p(std::exp(-logit)); };  // probability of having the label
   const double first = nats(1) + nats(0) + nats(1), second = nats(1) + nats(0) + nats(-1);
   CHECK(loss_of(model, examples) == doctest::Approx((first + second) / 6).epsilon(1e-12));
   // Two parts of one text.
@@ -314,7 +314,7 @@ TEST_CASE("tasks: numbers are learned as (number - mean) / stddev") {
   task.stddev = 0.5;
   models::TaskModel model = model_of("encoder", task);
   model.parameters().find("task/weight")->value().fill(0);
-  model.parameters().find("task/bias")->value().fill(1);  // which stands for 2.5
+  model.parameters().find("task/bias")->value().fill(1);  // represents 2.5
   auto examples = examples_of(3);
   examples[0].value = 2.5;
   examples[1].value = 2;
@@ -519,7 +519,7 @@ class Watched : public models::Encoder {
 constexpr TokenId first_special = vocabulary - 4, mask = vocabulary - 2;
 constexpr Index watched_examples = 40, watched_epochs = 150;
 
-// How often two epochs in a row have the mask at the same place, where the model reads what changes in each epoch.
+// Number of consecutive epochs with the mask at the same place, for models whose input changes in each epoch.
 struct MaskStatistics {
   double maskable = 0, masked = 0, both = 0, others = 0;  // others: ordinary tokens that became something else
 };
@@ -575,7 +575,7 @@ TEST_CASE("tasks: the masks of auxiliary texts are drawn in each epoch independe
   const MaskStatistics found = statistics_of([](training::TaskObjective& objective) {
     objective.predict_text({1, data::MaskVocabulary(vocabulary)});
   });
-  // Of n ordinary pieces k = max(1, round(0.3 n)) are chosen, 80 % of them masked, 10 % replaced by one of 16.
+  // n ordinary pieces, of which k = max(1, round(0.3 n)) are chosen, 80 % of them masked, 10 % replaced by one of 16.
   double chosen = 0, both = 0;
   for (const data::TaskExample& example : examples_of(watched_examples)) {
     const auto is_ordinary = [](TokenId id) { return id < first_special; };
@@ -685,7 +685,7 @@ TEST_CASE("tasks: balanced weights are n / (classes n_c)") {
   CHECK(weights[0] == doctest::Approx(10.0 / 24));
   CHECK(weights[1] == 0);
   CHECK(weights[2] == doctest::Approx(10.0 / 6));
-  // Of tags every one counts that is none of the negative ones, which stand for no tag.
+  // Every tag counts except negative ones, which represent no tag.
   for (data::TaskExample& example : examples) example.tags = {1, 0, -1};
   examples[0].tags = {1, 1, 1, 2};
   const auto of_tags = training::balanced_weights(examples, 3, Task::label);

@@ -38,7 +38,7 @@ double log_softmax(const Real* logits, TokenId id) {
   return logits[id] - std::log(sum);
 }
 
-// Of a whole target: the weights of the last layer that attends to the source, as the mean of its heads.
+// Weights for a whole target: those of the last layer that attends to the source, as the mean of its heads.
 double covered(const models::AttentionMaps& model, const models::Sequences& targets) {
   Tensor weights;
   for (const models::AttentionMap& map : model.all_attention_maps(targets)) {

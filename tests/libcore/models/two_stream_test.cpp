@@ -54,7 +54,7 @@ models::TwoStream stirred(const models::TwoStreamConfig& config) {
   return model;
 }
 
-// Of two texts of 8 and of 6 tokens: special tokens and others that are not predicted, and predicted ones in an order.
+// Two texts of 8 and of 6 tokens: special tokens and others that are not predicted, and predicted ones in an order.
 const Ranks ranks{{-1, 2, -1, 0, 3, -1, 1, -1}, {0, -1, 1, -1, 2, -1, -1, -1}};
 
 models::Sequences some_sequences() {
@@ -172,8 +172,8 @@ TEST_CASE("two-stream: in any order the probabilities of all texts sum to 1 (SPE
         for (Index v = 0; v < vocab; ++v) normaliser += std::exp(row[v]);
         probability *= std::exp(row[ids.ids[static_cast<std::size_t>(text * time + t)]]) / normaliser;
       }
-      if (text == 5) {                                               // of different tokens
-        CHECK(std::abs(probability - of_one) > 1e-6 * probability);  // which the order changes
+      if (text == 5) {                                               // different tokens
+        CHECK(std::abs(probability - of_one) > 1e-6 * probability);  // changed by the order
         of_one = probability;
       }
       sum += probability;

@@ -30,7 +30,7 @@ namespace {
 using Vector = NaiveTransformer::Vector;
 using Matrix = NaiveTransformer::Matrix;
 
-// Of row `row` of a batch.
+// For row `row` of a batch.
 void check_states(const Tensor& states, Index row, const Matrix& expected) {
   const Index time = states.shape()[1], width = states.shape()[2];
   for (std::size_t t = 0; t < expected.size(); ++t) {
@@ -348,14 +348,14 @@ TEST_CASE("initialization: normal, in projections into the residual stream 1 / s
       CHECK(std::abs(mean) < 5 * expected / std::sqrt(static_cast<double>(parameter.size())));
       writing += writes ? 1 : 0;
     }
-    // Of two sublayers a block, and of three where a block of the target attends to the source.
+    // Two sublayers per block, and three if a block of the target attends to the source.
     CHECK(writing == (config.arch() == "encoder-decoder" ? 16 + 24 : 16));
   }
 }
 
 namespace {
 
-// That a parameter starts with this standard deviation, to within five of those of its estimate.
+// Checks the initial standard deviation of a parameter, to within five standard errors.
 void check_start(const Parameters& parameters, const std::string& name, double expected) {
   CAPTURE(name);
   const Parameter* const parameter = parameters.find(name);
@@ -410,7 +410,7 @@ TEST_CASE("initialization: embeddings and positions of models that translate") {
   check_start(usual->parameters(), "embedding/token/weight", 1 / std::sqrt(192.0));
   check_start(usual->parameters(), "encoder/embedding/position/weight", 1 / std::sqrt(192.0));
   check_start(usual->parameters(), "decoder/embedding/position/weight", 1 / std::sqrt(192.0));
-  config.scale_logits = true;  // which divides logits by sqrt(width)
+  config.scale_logits = true;  // it divides logits by sqrt(width)
   check_start(models::make_model(config, 3)->parameters(), "embedding/token/weight", 1);
 }
 
@@ -423,7 +423,7 @@ TEST_CASE("initialization: recurrent models, with 1 / sqrt(3 n) for weights that
   const auto model = models::make_model(config, 3);
   const auto by_inputs = [](double inputs) { return 1 / std::sqrt(3 * inputs); };
   const std::map<std::string, double> expected{{"embedding/token/weight", 0.3},
-                                               // What enters a cell as what recurs in it.
+                                               // Input weights and recurrent weights of a cell.
                                                {"encoder/0/forward/input/weight", by_inputs(40)},
                                                {"encoder/0/backward/recurrent/weight", by_inputs(40)},
                                                {"decoder/0/input/weight", by_inputs(64)},
@@ -446,7 +446,7 @@ TEST_CASE("initialization: recurrent models, with 1 / sqrt(3 n) for weights that
 }
 
 TEST_CASE("initialization: embeddings and biases of recurrent language models are those that suit their cell") {
-  // Of the second gate, which keeps the state.
+  // Bias of the second gate, which keeps the state.
   struct Expected {
     const char* cell;
     double embedding, bias;
@@ -512,7 +512,7 @@ namespace {
 
 using Masks = std::vector<std::vector<bool>>;
 
-// Which elements each dropout site zeroed while `run` ran, in the order of the sites.
+// Elements that each dropout site zeroed during `run`, in the order of the sites.
 Masks dropped_in(const std::function<void()>& run) {
   const Profile names;  // without one operations have none
   Recording recording;

@@ -205,7 +205,7 @@ TEST_CASE("self-attention: the length of a value is that of what its head adds w
       for (Index i = 0; i < weight.size(); ++i) {
         if (i % width / 4 != head) weight[i] = 0;
       }
-      const Variable x(normal_tensor({batch, 1, width}, 1));  // of one token, whose weight is 1
+      const Variable x(normal_tensor({batch, 1, width}, 1));  // a single token, whose weight is 1
       const Tensor lengths = layer.attention.weights(x, {}).value_lengths(), result = layer.attention(x, {}).value();
       REQUIRE(lengths.shape() == Shape{batch, 2, 1});
       for (Index row = 0; row < batch; ++row) {
@@ -379,7 +379,7 @@ TEST_CASE("self-attention: offsets on both sides of where tables of positions gr
   for (const Layer::Kind& kind : all_kinds()) {
     if (kind.variant != "dot" || kind.kv_heads == 1) continue;
     if (kind.scheme.starts_with("learned")) continue;  // its table has the size of the context
-    const Layer layer(kind);                           // whose tables grow with the texts
+    const Layer layer(kind);                           // their tables grow with the texts
     for (const auto& [length, window] :
          std::vector<std::pair<Index, Index>>{{63, 0}, {64, 0}, {65, 0}, {67, 63}, {67, 64}, {67, 65}, {131, 127}}) {
       if (length > 100 && (kind.scheme.find(':') != std::string::npos || !kind.causal)) continue;

@@ -12,7 +12,7 @@ using namespace heddle::testing;
 
 namespace {
 
-// Of the whole problem, row-major.
+// Scores of the whole problem, row-major.
 Oracle naive_additive_scores(const AttentionCase& c) {
   return [c](const std::vector<std::vector<double>>& inputs) {
     const AttentionSizes& s = c.sizes;

@@ -14,8 +14,8 @@ namespace {
 struct BiasCase {
   const char* name;
   AttentionCase attention;
-  Index batch = 0, heads = 0;        // of the full bias; 0: none
-  Index table_heads = 0, reach = 0;  // of the table; 0 heads: none
+  Index batch = 0, heads = 0;        // first dimension of the full bias; 0: none
+  Index table_heads = 0, reach = 0;  // heads of the table; 0: none
 
   std::vector<Tensor> inputs() const {
     std::vector<Tensor> result = attention.inputs();

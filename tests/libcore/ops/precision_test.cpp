@@ -39,7 +39,7 @@ bool has_bf16() {
   return bf16_is_supported();
 }
 
-// That both are close, and yet not the same: an operation that ignored the precision would be exact.
+// Checks that both are close but not equal: an operation that ignored the precision would be exact.
 void check_close(const Operation& operation, const std::vector<Tensor>& inputs) {
   if (!has_bf16()) return;
   const Differentiated exact = computed_at(Precision::f32, operation, inputs),

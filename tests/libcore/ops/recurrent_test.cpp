@@ -82,7 +82,7 @@ const std::vector<RecurrentCase> recurrent_cases{{"forward", {}, false, false},
                                                  {"reverse", {}, true, false},
                                                  {"reverse, of several lengths", some_lengths, true, true}};
 
-// What an operation of these inputs is given: input, weight, bias and start, in double and as variables.
+// Operands of an operation: input, weight, bias and start, in double and as variables.
 std::vector<Tensor> inputs_of(const ops::Cell& cell, bool starts) {
   std::vector<Tensor> inputs{normal_tensor({cell_batch, cell_times, cell.gates * cell_width}, 1),
                              normal_tensor({cell.gates * cell_width, cell_width}, 2), normal_tensor({cell_width}, 3)};
@@ -370,7 +370,7 @@ TEST_CASE("recurrent: each row of a large batch is what it is alone, and so are 
         };
         if (!cell.recurrent_bias && inputs.size() == parts + 3) inputs.pop_back();
         check_rows_alone(operation, inputs, parts + 1);
-        // What rows share is the same sum for all of them, right or wrong.
+        // A sum that rows share is the same for all of them, right or wrong.
         if (width > 64) check_operation([&](const auto& given) { return operation(given, 0); }, inputs);
       }
       std::vector<Tensor> of_step{normal_tensor({rows, cell.gates * width}, 5),

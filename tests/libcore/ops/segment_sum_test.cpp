@@ -7,7 +7,7 @@
 using namespace heddle;
 using namespace heddle::testing;
 
-// Of these, every fifth segment is empty.
+// Every fifth segment is empty.
 TEST_CASE("segment_sum: gradients and oracle, with empty segments and with more of them than a task takes") {
   Index count = 0;
   SUBCASE("few") {

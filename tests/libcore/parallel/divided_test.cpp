@@ -94,7 +94,7 @@ TEST_CASE("divided: all ranks throw what the first of them that fails throws") {
         message = concatenate("usage: ", error.what());
       } catch (const Error& error) {
         message = concatenate(error.exit_status(), ": ", error.what());
-      } catch (const std::length_error& error) {  // of this rank itself
+      } catch (const std::length_error& error) {  // failure of this rank itself
         message = concatenate("1: ", error.what());
       }
     });

@@ -177,7 +177,7 @@ TEST_CASE("group: sums, decisions, broadcasts and gathered values with 1 to 4 ra
       CHECK(of_last == "of rank " + std::to_string(ranks - 1));
       CHECK(values == std::vector<double>(3, 0.5));
 
-      const auto all = group.gather(std::vector<Index>(static_cast<std::size_t>(rank), rank));  // of unequal lengths
+      const auto all = group.gather(std::vector<Index>(static_cast<std::size_t>(rank), rank));  // unequal lengths
       for (int of = 0; of < ranks; ++of) {
         CHECK(all[static_cast<std::size_t>(of)] == std::vector<Index>(static_cast<std::size_t>(of), of));
       }

@@ -33,7 +33,7 @@ struct Layer {
   nn::SelfAttention attention;
 };
 
-// What a scheme without parameters of layers adds to scores by offset.
+// Term that a scheme without layer parameters adds to scores, by offset.
 Tensor bias_of(const Positions& scheme, Parameters& parameters, Index key_time) {
   const Variable none(Tensor({1, 1, 1, 8}, Real(0)));
   return scheme.for_layer(Scope(parameters, "0"))->apply(none, none, {{}, {}, key_time}).offsets.bias.value();
@@ -55,7 +55,7 @@ const std::vector<std::string>& scheme_texts() {
                                   "disentangled:reach=3,terms=queries",
                                   "disentangled:reach=3,terms=keys"};
     for (const PositionScheme& scheme : position_schemes()) {
-      if (scheme.name != "linear") list.push_back(scheme.name);  // which starts as no positions
+      if (scheme.name != "linear") list.push_back(scheme.name);  // starts as no positions
     }
     return list;
   }();
@@ -113,7 +113,7 @@ TEST_CASE("schemes of relative positions: shifting a sequence changes nothing") 
 
 namespace {
 
-// What a layer's product says of itself, in plain loops: projected heads [time][heads][head_width] of one sequence.
+// A layer's products in plain loops: projected heads [time][heads][head_width] of one sequence.
 struct Projected {
   explicit Projected(const Layer& layer, const Tensor& x) : parameters(layer.parameters), input(x) {}
   const Tensor& parameter(const std::string& name) const { return parameters.find(name)->value(); }
@@ -160,7 +160,7 @@ void check_scores(const Layer& layer, bool causal, const Score& score) {
   }
 }
 
-constexpr double root = 2;  // of the head width
+constexpr double root = 2;  // divided by the head width
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What the tests of this folder have in common.
+// Common code of the tests of this folder.
 #pragma once
 
 #include <doctest/doctest.h>

@@ -10,7 +10,7 @@ using heddle::testing::judged;
 
 namespace {
 
-// Of systems with one candidate that need no solver.
+// Systems with one candidate that need no solver.
 std::string evidence(const std::string& system, const std::string& function, Claim claim = Claim::stable) {
   const Judgement judgement = judged(Verifier({}, {.claim = claim}), system, function);
   return verdict_text(judgement.verdict) + ": " + judgement.evidence;

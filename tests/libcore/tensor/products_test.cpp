@@ -305,7 +305,7 @@ TEST_CASE("matmul: with one kind of kernels for rows, any number of them have th
   }
   CHECK(all[0] != all[1]);
   if (float_kernel() == nullptr) return skipped("no float kernel for this processor");
-  CHECK(product(0, rows) == all[1]);  // what is faster for so many
+  CHECK(product(0, rows) == all[1]);  // the faster choice for so many rows
 }
 
 TEST_CASE("operand: triangles leave out what is zero or not wanted, nothing else") {

@@ -10,7 +10,7 @@ using namespace heddle;
 
 namespace {
 
-// Of this part and name; fails if there is none.
+// Entry with this part and name; fails if there is none.
 Profile::Entry entry_of(const Profile& profile, const std::string& part, const std::string& name) {
   for (const Profile::Entry& entry : profile.entries()) {
     if (entry.part == part && entry.name == name) return entry;

@@ -217,7 +217,7 @@ TEST_CASE("math: vectorisable functions agree with the library") {
   CHECK(std::isfinite(math::exp(1000.0f)));
 }
 
-#ifndef HEDDLE_SANITIZED  // which ends the program instead
+#ifndef HEDDLE_SANITIZED  // it ends the program instead
 TEST_CASE("workspace: after memory that cannot be had, there is memory again") {
   Workspace workspace;
   workspace.get<Real>(10)[9] = 1;

@@ -71,7 +71,7 @@ TEST_CASE("learn_unigram: pieces and their probabilities are those of the defini
   for (std::uint64_t corpus = 0; corpus < 40; ++corpus) {
     CAPTURE(corpus);
     std::map<std::string, Index> counted;
-    const std::uint64_t size = 4 + corpus;  // of the small ones every count matters
+    const std::uint64_t size = 4 + corpus;  // in small ones every count matters
     for (std::uint64_t i = 0; i < size; ++i) {
       counted[random_text(syllables, 1 + (corpus + i) % 4, 100 * corpus + i)] += 2 + static_cast<Index>(i * i % 17);
     }

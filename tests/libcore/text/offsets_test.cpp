@@ -30,7 +30,7 @@ Tokenizer tokenizer_of(TokenizerKind kind, const std::vector<std::string>& piece
   return Tokenizer(model);
 }
 
-// What the text has at the places of its tokens.
+// The text at the places of its tokens.
 std::vector<std::string> slices(const Tokenizer& tokenizer, const std::string& text) {
   std::vector<std::string> result;
   for (const LocatedToken& token : tokenizer.encode_with_offsets(text)) {
@@ -202,7 +202,7 @@ namespace {
 std::string compiled(const std::vector<std::pair<std::string, std::string>>& replacements) {
   constexpr std::uint32_t has_value = 0x100, value = 1u << 31;
   std::vector<std::uint32_t> units(256);
-  std::vector<std::uint32_t> blocks(256);  // of each node's children; 0: none yet
+  std::vector<std::uint32_t> blocks(256);  // children of each node; 0: none yet
   std::string texts;
   for (const auto& [key, text] : replacements) {
     std::uint32_t node = 0;

@@ -27,8 +27,8 @@ std::vector<std::string> pretokens(std::string_view text, LetterMarks marks = Le
 // 0 where the bytes at the position are none.
 std::size_t well_formed_length(std::string_view text, std::size_t at) {
   struct Form {
-    unsigned first, last;             // of the first byte
-    unsigned second_from, second_to;  // of the second one; later ones are 80 to BF
+    unsigned first, last;             // range of the first byte
+    unsigned second_from, second_to;  // range of the second byte; later ones are 80 to BF
     std::size_t length;
   };
   static const std::vector<Form> forms{
@@ -48,7 +48,7 @@ std::size_t well_formed_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
-// Of its bytes, by arithmetic on their values.
+// Decodes its bytes by arithmetic on their values.
 char32_t code_of(std::string_view bytes) {
   if (bytes.size() == 1) return static_cast<unsigned char>(bytes[0]);
   char32_t code = static_cast<unsigned char>(bytes[0]) % (bytes.size() == 2 ? 32 : bytes.size() == 3 ? 16 : 8);

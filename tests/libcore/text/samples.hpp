@@ -48,7 +48,8 @@ class Draws {
   std::uint64_t at_ = 0;
 };
 
-// What makes pre-tokenisation hard: blanks of all kinds, contractions, scripts, combining marks, broken UTF-8, zeros.
+// Difficult cases of pre-tokenisation: blanks of all kinds, contractions, scripts, combining marks, broken UTF-8,
+// zeros.
 inline std::string tricky_text(std::size_t parts, std::uint64_t seed) {
   static const std::vector<std::string> list = {" ",
                                                 " ",

@@ -205,7 +205,7 @@ TEST_CASE("only spaces: text may be split where the tokenizer says") {
 }
 
 TEST_CASE("only spaces: tokens with offsets are those without, line after line") {
-  // Of equally probable ways, which is found depends on the sum before them, of this line alone.
+  // Ties between segmentations are broken by the sum before them, within this line alone.
   for (const TokenizerKind kind : {TokenizerKind::unigram, TokenizerKind::char_bpe}) {
     TokenizerModel model = model_of(kind, {{"\u2581", -2}, {"f", -4.3}, {"ff", -6.9}});
     model.charsmap = {to_base64(map_of_line_ends({}))};

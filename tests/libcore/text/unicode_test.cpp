@@ -76,7 +76,7 @@ TEST_CASE("unicode: classes of known characters, and how many there are of each"
   };
   check_class(CharacterClass::letter,
               U"azAZ\u00AA\u00B5\u00DF\u0131\u03A9\u0416\u05D0\u0E01\u3042\u4E2D\uAC00\U00020000");
-  check_class(CharacterClass::letter, U"\u1C89\uA7CB\U000105C0\U00016D43\U0002EBF0");  // of Unicode 15.1 and 16
+  check_class(CharacterClass::letter, U"\u1C89\uA7CB\U000105C0\U00016D43\U0002EBF0");  // added in Unicode 15.1 and 16
   check_class(CharacterClass::number, U"09\u00B2\u00BD\u0663\u2167\u3007\U0001D7D8");
   check_class(CharacterClass::space, U"\t\n\v\f\r \u0085\u00A0\u1680\u2003\u2028\u202F\u205F\u3000");
   check_class(CharacterClass::other, U"!_'\u001C\u00AD\u0301\u200B\u20AC\uFEFF\uFFFD\U0001F600\U000E0100\U0010FFFF");

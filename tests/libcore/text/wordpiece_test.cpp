@@ -173,7 +173,7 @@ TEST_CASE("wordpiece: words of more than 100 characters are unknown") {
   const Tokenizer tokenizer(wordpiece({"a", "##a"}));
   CHECK(tokenizer.encode(std::string(100, 'a')).size() == 100);
   CHECK(tokenizer.encode(std::string(101, 'a')) == std::vector<TokenId>{0});
-  // Of characters, not of bytes.
+  // Counts characters, not bytes.
   const Tokenizer wide(wordpiece({"\u4e2d", "##\u03b1", "\u03b1"}));
   std::string alphas;
   for (int i = 0; i < 100; ++i) alphas += "\u03b1";

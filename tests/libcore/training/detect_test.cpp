@@ -173,7 +173,7 @@ TEST_CASE("detect: the loss of token frequencies is that of both models together
   for (int i = 0; i < 200; ++i) ids.push_back(i % 2);
   const data::TokensInMemory tokens(ids, detect_vocab);
   const DetectRun run(1, tokens, nullptr, quick_settings(1), detects + ",weight=10");
-  // Of 15 %, half are replaced by the other token: 7.5 % of all.
+  // Half of the 15 % are replaced by the other token: 7.5 % of all.
   const double detection = -0.075 * std::log(0.075) - 0.925 * std::log(0.925);
   CHECK(run.objective->frequency_loss().value_or(0) == doctest::Approx(std::log(2.0) + 10 * detection));
 }

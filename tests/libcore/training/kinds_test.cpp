@@ -30,7 +30,7 @@ void check_text(const std::vector<std::string>& names) {
       CAPTURE(field.field.name);
       CHECK(keys.insert(field.field.option()).second);
       CHECK_FALSE(field.field.help.empty());
-      CHECK(field.field.name != "name");  // which files have for that of the kind
+      CHECK(field.field.name != "name");  // name in files of that field of the kind
       const KindOf<Common> moved = with_another(kind.defaults, field);
       CHECK_FALSE(moved == kind.defaults);
       CHECK(KindOf<Common>::from(text_of(moved)) == moved);

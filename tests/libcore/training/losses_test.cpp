@@ -1,4 +1,4 @@
-// What objectives give as loss and as metrics, compared with loops over the model's logits.
+// Losses and metrics of objectives, compared with loops over the model's logits.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -409,7 +409,7 @@ TEST_CASE("respond: an empty prompt is the token that ends texts; what is longer
   CHECK(groups.left_out() == 1);
   CHECK(groups.longest() == 5);
   CHECK(groups.mean_target() == 5);
-  CHECK(groups.mean_predicted() == 4);  // of 3 and of 5
+  CHECK(groups.mean_predicted() == 4);  // 3 and 5
 }
 
 TEST_CASE("translate: an evaluation of so many tokens reads the groups that hold the first of them") {
@@ -478,7 +478,7 @@ TEST_CASE(
       recording.backward(loss);
     }
     const double per_unit = (matmul_flops() - before) / static_cast<double>(batch.counts.units);
-    // Of pairs and of short texts, a step multiplies padding, too.
+    // For pairs and short texts, a step multiplies padding, too.
     const bool is_padded = made.model->as<models::SequenceToSequence>() != nullptr;
     CHECK(made.objective->flops_per_unit() / per_unit > (is_padded ? 0.65 : 0.9));
     CHECK(made.objective->flops_per_unit() / per_unit < 1.1);
@@ -495,7 +495,7 @@ TEST_CASE("objectives: a token that is not predicted costs the same, however lar
       return models::make_model(config, 1)->tokens().training_flops_per_token(loss_context, predicted);
     };
     CHECK(flops(300, 0) == flops(loss_vocab, 0));
-    CHECK(flops(300, 1) - flops(loss_vocab, 1) > 6 * 270 * 16 * 0.49);  // of pairs' tokens, half are targets
+    CHECK(flops(300, 1) - flops(loss_vocab, 1) > 6 * 270 * 16 * 0.49);  // half of a pair's tokens are targets
   }
 }
 

@@ -151,7 +151,7 @@ TEST_CASE("masked: training lowers loss and raises accuracy; every encoder is ev
   const auto train = masked_text(20000, 30, 1), valid = masked_text(1000, 30, 2);
   const MaskedTexts texts{train, &valid, data::MaskVocabulary(30)};
   models::EncoderConfig config = tiny_encoder(30);
-  config.window = 1;  // what is near is what matters here, and need not be found first
+  config.window = 1;  // nearby positions matter here, and need not be found first
   models::Encoder model(config, 4);
   TrainingConfig settings = quick_settings(400);
   settings.training.batch_size = 16;
@@ -216,7 +216,7 @@ TEST_CASE("masked: tokens that do not fit are refused") {
 
 namespace {
 
-// What SPEC 4.7 forbids: an encoder that is asked for each next token, which is part of its input.
+// SPEC 4.7 forbids this: an encoder that predicts each next token, which is part of its input.
 class NextOfAll : public Objective {
  public:
   NextOfAll(models::Encoder& model, const data::TokenSource& tokens, std::uint64_t seed)
@@ -285,7 +285,7 @@ std::vector<TokenId> xor_text(Index count) {
   return tokens;
 }
 
-// How often the decoder predicts the middle of a triple, in windows that begin with a triple.
+// Accuracy of the decoder on the middle of a triple, in windows that begin with a triple.
 double middle_accuracy(const models::Decoder& decoder, const std::vector<TokenId>& tokens) {
   const Index time = decoder.training_length(), rows = 200;
   const TokenIds ids({rows, time}, {tokens.begin(), tokens.begin() + rows * time});

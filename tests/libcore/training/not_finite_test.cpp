@@ -69,7 +69,7 @@ TEST_CASE("not finite: an operation without a parameter is after the last one th
     });
   };
   CHECK(found_for(Real(1)).empty());
-  CHECK(found_for(Real(1e15)).ends_with(" after toy/low"));  // whose square is finite, and not its fourth power
+  CHECK(found_for(Real(1e15)).ends_with(" after toy/low"));  // its square is finite, its fourth power is not
   CHECK(found_for(Real(1e30)).ends_with(" at toy/low"));
 }
 

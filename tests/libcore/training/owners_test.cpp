@@ -1,4 +1,4 @@
-// Which rank updates what, and when gradients are on their way.
+// Assignment of parameters to ranks, and the exchange of gradients.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -129,7 +129,7 @@ TEST_CASE("exchange: gradients are on their way as soon as the backward pass has
       recording.backward(y);
     }
     CHECK(sent.at("decoder/4/weight") == 0);
-    CHECK(sent.at("decoder/3/weight") >= 300 * 300 * sizeof(Real));  // of the layers above
+    CHECK(sent.at("decoder/3/weight") >= 300 * 300 * sizeof(Real));  // gradients of the layers above
     tree.add(group.rank());
     exchange.finish();
     for (const Parameter& parameter : owners.own().all()) {

@@ -29,7 +29,7 @@ bool no_bf16() {
 
 using Gradients = std::map<std::string, std::vector<double>>;
 
-// What the same program says in double precision.
+// Result of the same program in double precision.
 Gradients gradients_in_double() {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(HEDDLE_WRITE_GRADIENTS, "r"), pclose);
   REQUIRE(pipe != nullptr);

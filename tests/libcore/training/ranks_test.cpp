@@ -157,7 +157,7 @@ class Run {
   std::vector<double> records_;
 };
 
-// What each rank comes to.
+// Result of each rank.
 std::vector<Result> results_of(const Case& of, const TrainingConfig& settings, int ranks) {
   std::vector<Result> results(static_cast<std::size_t>(ranks));
   parallel::on_ranks(ranks, [&](const parallel::Group& group) {
@@ -346,7 +346,8 @@ std::set<std::string> names_in(const State& state) {
   return names;
 }
 
-// What the first of so many ranks comes to, of which `sharing` share a model, and a weight that all have whole on each.
+// Result of the first of so many ranks, of which `sharing` share a model, and each rank's copy of a weight that all
+// hold whole.
 Result shared_result(const Case& of, const TrainingConfig& settings, int ranks, Index sharing) {
   Result first;
   std::vector<Weights> weights(static_cast<std::size_t>(ranks));
@@ -440,7 +441,7 @@ TEST_CASE("ranks: a run that one rank stops is resumed by another number of them
     const Result expected = results_of(of, settings, 1).front();
     for (const int polls : {1, 4, 7}) {
       CAPTURE(polls);
-      std::optional<Run> stopped;  // of the first rank
+      std::optional<Run> stopped;  // on the first rank
       State state;
       std::vector<Index> steps(2);
       parallel::on_ranks(2, [&](const parallel::Group& group) {

@@ -29,7 +29,7 @@ TEST_CASE("schedules: warm-up, peak and end as the formulas say (SPEC A11)") {
   CHECK(rate("cosine", 59) == doctest::Approx(1.25));
   CHECK(rate("cosine", 109) == doctest::Approx(0.5));
   CHECK(rate("inverse-sqrt", 39) == doctest::Approx(1.0));
-  // Of the hundred steps after the peak, the last twenty fall to nothing.
+  // The last twenty of the hundred steps after the peak fall to zero.
   CHECK(rate("wsd", 89) == doctest::Approx(2.0));
   CHECK(rate("wsd", 99) == doctest::Approx(1.0));
   CHECK(rate("wsd", 109) == doctest::Approx(0.0));

@@ -1,4 +1,4 @@
-// What tests of training share: a text that can be learned, a short settings, weights to compare.
+// Common code of tests of training: a text that can be learned, short settings, weights to compare.
 #pragma once
 
 #include <algorithm>
@@ -82,7 +82,7 @@ inline void copy_weights(const models::Model& from, const models::Model& to) {
   }
 }
 
-// What a checkpoint keeps goes from an interrupted training to one that resumes it.
+// Copies the state of a checkpoint from an interrupted training to one that resumes it.
 inline void hand_over(const training::Trainer& interrupted, const models::Model& from, training::Trainer& resumed,
                       const models::Model& to) {
   copy_weights(from, to);

@@ -149,7 +149,7 @@ TEST_CASE("training: clipping scales a gradient beyond the largest norm down to 
     for (const auto& [clip, factor] : cases) {
       CAPTURE(parts);
       CAPTURE(clip);
-      FixedGradient objective({3, 0, -4}, parts);  // of norm 5
+      FixedGradient objective({3, 0, -4}, parts);  // norm 5
       TrainingConfig settings = quick_settings(1);
       settings.training.accumulate = parts;
       settings.training.learning_rate = 0.5;
@@ -178,8 +178,8 @@ TEST_CASE("training: without another limit, a gradient is clipped to the norm 1"
 
 TEST_CASE(
     "training: a micro-batch's pass knows its step and its first sample, and a step's loss is the sum of theirs") {
-  // What each call of the loss was given, over two weights whose gradient is 1. A part's loss is 1 more than the number
-  // of its first sample.
+  // Records the arguments of each call of a loss over two weights whose gradient is 1. A part's loss is 1 more than the
+  // number of its first sample.
   struct Watching : FixedGradient {
     Watching() : FixedGradient({1, 1}, 1) {}
     MicroBatch batch(Index first, Index count) const override {
@@ -280,12 +280,12 @@ TEST_CASE("training: a divergence that is found later tells what the step that c
 
 TEST_CASE("training: rows of embedding tables that are never visited keep their bits without weight decay (SPEC 2.2)") {
   models::DecoderConfig config = trained_decoder(50);
-  config.sequence_length = 8;  // of 16 positions
+  config.sequence_length = 8;  // 16 positions
   config.tie_embeddings = false;
   models::Decoder model(config, 4), fresh(config, 4);
   TrainingConfig settings = quick_settings(20);
   settings.optimizer->weight_decay = 0;
-  const auto tokens = noisy_text(3000, 50, 1, 10);  // of which ten do not occur
+  const auto tokens = noisy_text(3000, 50, 1, 10);  // ten of them do not occur
   CausalTrainer(model, tokens, nullptr, settings).run({});
   const auto rows_that_moved = [&](const char* name) {
     const Tensor &now = model.parameters().find(name)->value(), &before = fresh.parameters().find(name)->value();
@@ -672,10 +672,10 @@ double bigram_loss(const data::TokenSource& text, bool tied) {
 }  // namespace
 
 TEST_CASE("the model without layers tends to the bigram law (SPEC 3.6)") {
-  // Of a directed chain, which tied logits, E norm(E)^T but for gains, nearly symmetric, cannot be the law of.
+  // A directed chain, whose transitions tied logits, the nearly symmetric E norm(E)^T up to gains, cannot represent.
   const std::vector<Step> directed{{1, 0.6}, {4, 0.3}, {7, 0.1}};
   CHECK(std::abs(bigram_loss(markov_text(5, directed), false) - entropy_of(directed)) < 0.02);
-  // Of one that is the same backwards, which they can.
+  // A reversible chain, which they can represent.
   const std::vector<Step> symmetric{{1, 0.25}, {11, 0.25}, {4, 0.2}, {8, 0.2}, {6, 0.1}};
   for (const bool tied : {false, true}) {
     CAPTURE(tied);

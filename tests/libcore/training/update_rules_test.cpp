@@ -68,7 +68,7 @@ struct Trained {
   Numbers w, m, v, u;
 };
 
-// What one step gives a rule: g is scaled already; the decay is 0 where there is none, the rate the parameter's own.
+// Inputs of a rule for one step: g is scaled already; the decay is 0 where there is none, the rate the parameter's own.
 struct Given {
   Numbers g;
   double rate, decay;
@@ -225,7 +225,7 @@ std::vector<std::string> rules_with_equations() {
   return names;
 }
 
-// What a rule does otherwise with embeddings.
+// Special treatment of embeddings by a rule.
 struct OfEmbeddings {
   double rate = 1;
   bool decay = true;

@@ -1,4 +1,4 @@
-// What another engine of regular expressions says of characters and pre-tokens; make_expected.py wrote the files.
+// Characters and pre-tokens according to another engine of regular expressions; make_expected.py wrote the files.
 #pragma once
 
 #include <fstream>
