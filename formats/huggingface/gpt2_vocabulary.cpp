@@ -12,6 +12,7 @@
 
 #include "formats/files/atomic_file.hpp"
 #include "formats/files/descriptor.hpp"
+#include "formats/files/lines.hpp"
 #include "formats/huggingface/piece_list.hpp"
 #include "formats/json/ordered_object.hpp"
 #include "libcore/base/error.hpp"
@@ -53,9 +54,10 @@ std::vector<Index> read_merges(const std::string& path, const Ids& ids) {
   std::vector<Index> merges;
   const std::string text = read_text(path);
   std::string_view rest = text;
-  merges.reserve(2 * static_cast<std::size_t>(std::ranges::count(text, '\n') + 1));
+  const char end = has_lone_returns(text) ? '\r' : '\n';
+  merges.reserve(2 * static_cast<std::size_t>(std::ranges::count(text, end) + 1));
   for (Index line_number = 1; !rest.empty(); ++line_number) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
+    std::string_view line = rest.substr(0, rest.find(end));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || (line_number == 1 && line.starts_with("#version"))) continue;

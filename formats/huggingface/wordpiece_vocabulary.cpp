@@ -7,8 +7,10 @@
 
 #include "formats/files/atomic_file.hpp"
 #include "formats/files/descriptor.hpp"
+#include "formats/files/lines.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/text/letter_case.hpp"
 #include "libcore/text/spelling.hpp"
 
 namespace heddle::formats {
@@ -25,11 +27,12 @@ Ids read_pieces(std::string_view text, const std::string& path, std::vector<std:
   constexpr Index most_blank = 100;
   Ids ids;
   Index blank = 0;
-  const auto lines = static_cast<std::size_t>(std::ranges::count(text, '\n')) + 1;
+  const char end = has_lone_returns(text) ? '\r' : '\n';
+  const auto lines = static_cast<std::size_t>(std::ranges::count(text, end)) + 1;
   ids.reserve(lines);
   pieces.reserve(lines);
   for (std::string_view rest = text; !rest.empty();) {
-    std::string_view line = rest.substr(0, rest.find('\n'));
+    std::string_view line = rest.substr(0, rest.find(end));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     const auto id = static_cast<Index>(pieces.size());
@@ -48,8 +51,9 @@ Ids read_pieces(std::string_view text, const std::string& path, std::vector<std:
   return ids;
 }
 
+// Of any script.
 bool has_capitals(std::string_view piece) {
-  return std::ranges::any_of(piece, [](char byte) { return byte >= 'A' && byte <= 'Z'; });
+  return text::in_lower_case(piece) != piece;
 }
 
 }  // namespace

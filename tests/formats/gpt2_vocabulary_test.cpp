@@ -93,6 +93,11 @@ TEST_CASE("gpt2 vocabulary: either naming of the files, with a byte order mark, 
     CHECK(tokenizer.encode("the th<|endoftext|>") == std::vector<TokenId>{257, ' ', 256, 258});
   }
   CHECK(gpt2_vocabulary_files("/nowhere").empty());
+  const TemporaryFolder old;  // with the line ends of old Macs
+  write_bytes(old.file("vocab.json"), small_pieces().dump());
+  write_bytes(old.file("merges.txt"), "#version: 0.2\rt h\rth e\r");
+  CHECK(text::Tokenizer(read_gpt2_vocabulary(old.path().string())).encode("the th") ==
+        std::vector<TokenId>{257, ' ', 256});
 }
 
 TEST_CASE("gpt2 vocabulary: what is wrong is said with file and line") {

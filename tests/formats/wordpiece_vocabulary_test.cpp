@@ -39,7 +39,12 @@ TEST_CASE("wordpiece vocabulary: 1,014 German lines") {
 TEST_CASE("wordpiece vocabulary: capital letters make it cased") {
   CHECK(read_vocabulary("[UNK]\na\n##b\n").lowercase);
   CHECK_FALSE(read_vocabulary("[UNK]\na\n##B\n").lowercase);
-  for (const std::string content : {"[PAD]\r\n[UNK]\r\na\r\n", "\xef\xbb\xbf[PAD]\n[UNK]\na", "[PAD]\n[UNK]\r\na"}) {
+  for (const char* capital : {"Москва", "##Ж", "Ωμέγα", "Éa", "Աբ"}) {
+    CHECK_FALSE(read_vocabulary(std::string("[UNK]\nа\n") + capital + "\n").lowercase);
+  }
+  CHECK(read_vocabulary("[UNK]\nмосква\nωςé\nß\nかパ\nकुल\n").lowercase);
+  for (const std::string content :
+       {"[PAD]\r\n[UNK]\r\na\r\n", "\xef\xbb\xbf[PAD]\n[UNK]\na", "[PAD]\n[UNK]\r\na", "[PAD]\r[UNK]\ra\r"}) {
     CAPTURE(content);
     const text::TokenizerModel model = read_vocabulary(content);
     CHECK(model.pieces == std::vector<std::string>{"[PAD]", "[UNK]", "a"});

@@ -278,6 +278,7 @@ TEST_CASE("config: quotes, comments and headings") {
   CHECK(settings[2].value == "# \"A\n");
   CHECK(settings[2].line == 5);
   CHECK(settings[3].value.empty());
+  CHECK(parse_config("a = 1\rb = 2\r", "x").at(1).value == "2");
   CHECK(parse_config("a = \"\\t|\\r|\\\\\"", "x").at(0).value == "\t|\r|\\");
   for (const char* bad : {"a", "= 3", "[a", "a = \"b", "a = \"b\\q\"", "a = \"b\" c", "a = \"\\x4\""}) {
     CAPTURE(bad);

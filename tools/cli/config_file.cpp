@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "formats/files/lines.hpp"
 #include "libcore/base/printable.hpp"
 #include "libcore/base/strings.hpp"
 
@@ -87,8 +88,9 @@ std::vector<ConfigLine> parse_config(std::string_view text, const std::string& f
   std::vector<ConfigLine> settings;
   std::string heading;
   text = without_byte_order_mark(text);
+  const char end = formats::has_lone_returns(text) ? '\r' : '\n';
   for (Index number = 1; !text.empty(); ++number) {
-    const std::string_view raw = text.substr(0, text.find('\n'));
+    const std::string_view raw = text.substr(0, text.find(end));
     text.remove_prefix(std::min(raw.size() + 1, text.size()));
     check<DataError>(raw.find('\0') == raw.npos, file, ":", number, ": contains a NUL byte; it is not a text file");
     const std::string_view line = trimmed(raw, blanks);
