@@ -34,7 +34,7 @@ struct SideFile {
 constexpr const char *added_file = "added_tokens.json", *special_file = "special_tokens_map.json",
                      *tokenizer_file = "tokenizer_config.json", *generation = "generation_config.json",
                      *sentences = "sentence_bert_config.json", *pooling = "1_Pooling/config.json",
-                     *model_config = "config.json";
+                     *prompts = "config_sentence_transformers.json", *model_config = "config.json";
 
 const std::vector<SideFile>& side_files() {
   static const std::vector<SideFile> list{
@@ -42,13 +42,14 @@ const std::vector<SideFile>& side_files() {
       {added_file, true, {}, {}},
       {special_file,
        true,
-       {"unk_token", "eos_token", "cls_token", "sep_token", "mask_token", "pad_token", "additional_special_tokens"},
+       {"unk_token", "eos_token", "cls_token", "sep_token", "mask_token", "pad_token", "additional_special_tokens",
+        "extra_special_tokens"},
        {}},
       {tokenizer_file,
        true,
        {"unk_token", "eos_token", "cls_token", "sep_token", "mask_token", "pad_token", "additional_special_tokens",
-        "added_tokens_decoder", "tokenizer_class", "do_lower_case", "strip_accents", "tokenize_chinese_chars",
-        "add_prefix_space", "extra_ids", "separate_vocabs"},
+        "extra_special_tokens", "added_tokens_decoder", "tokenizer_class", "do_lower_case", "strip_accents",
+        "tokenize_chinese_chars", "add_prefix_space", "extra_ids", "separate_vocabs"},
        {{"word_tokenizer_type", "basic"},
         {"subword_tokenizer_type", "wordpiece"},
         {"do_word_tokenize", true},
@@ -81,6 +82,7 @@ const std::vector<SideFile>& side_files() {
         {"pooling_mode_mean_sqrt_len_tokens", false},
         {"pooling_mode_weightedmean_tokens", false}}},
       {"modules.json", false, {}, {}},
+      {prompts, false, {}, {{"default_prompt_name", nullptr}}},
       // Target modules and layers are those that have tensors; the matrices of tensors do not depend on fan_in_fan_out.
       {"adapter_config.json",
        false,
@@ -134,6 +136,17 @@ using Document = std::unique_ptr<const JsonDocument>;
 // A token is its text, or an object that holds it.
 std::string_view text_of_token(const JsonNode& token) {
   return token.is_object() ? token["content"].text() : token.text();
+}
+
+// Special tokens that have no role, as a list or as an object that names them.
+std::vector<JsonNode> special_without_role(const JsonNode& config) {
+  std::vector<JsonNode> tokens;
+  for (const char* name : {"additional_special_tokens", "extra_special_tokens"}) {
+    const JsonNode field = config[name];
+    if (field.is_null()) continue;
+    for (const JsonNode& token : field.is_object() ? field.members() : field.list()) tokens.push_back(token);
+  }
+  return tokens;
 }
 
 void note_once(std::vector<Index>& list, Index id) {
@@ -206,9 +219,7 @@ void TokenizerPatch::note_special(const JsonNode& config) {
   for (const TokenRole& role : token_roles) {
     if (const JsonNode token = config[role.name]; !token.is_null()) special_.emplace_back(text_of_token(token));
   }
-  const JsonNode others = config["additional_special_tokens"];
-  if (others.is_null()) return;
-  for (const JsonNode& token : others.list()) special_.emplace_back(text_of_token(token));
+  for (const JsonNode& token : special_without_role(config)) special_.emplace_back(text_of_token(token));
 }
 
 void TokenizerPatch::note_added(const JsonNode& token, std::string_view content, Index id) {
@@ -278,9 +289,7 @@ void TokenizerPatch::give_roles(const JsonNode& config) {
     tokenizer_.*role.id = id;
     strip(token, id);
   }
-  const JsonNode others = config["additional_special_tokens"];
-  if (others.is_null()) return;
-  for (const JsonNode& token : others.list()) {
+  for (const JsonNode& token : special_without_role(config)) {
     make_special(id_of(token));
     strip(token, id_of(token));
   }
@@ -454,6 +463,7 @@ void check_side_files(const std::string& directory, const JsonNode& config, cons
     expect_fixed(JsonNode(*sentence), {{"do_lower_case", false}});
   }
   open_side_file(folder, pooling);
+  open_side_file(folder, prompts);
   check_modules(folder);
 }
 

@@ -188,8 +188,9 @@ void JsonNode::expect(const nlohmann::json& wanted) const {
 void JsonNode::expect_any_of(std::initializer_list<nlohmann::json> wanted) const {
   if (std::ranges::any_of(wanted, [this](const nlohmann::json& choice) { return equals(choice); })) return;
   std::string choices;
-  for (const nlohmann::json& choice : wanted) {
-    choices += (choices.empty() ? "" : " or ") + choice.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  for (auto choice = wanted.begin(); choice != wanted.end(); ++choice) {
+    if (std::find(wanted.begin(), choice, *choice) != choice) continue;
+    choices += (choices.empty() ? "" : " or ") + choice->dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   }
   refuse(concatenate("is ", shown(), "; heddle only supports ", choices));
 }

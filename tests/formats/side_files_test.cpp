@@ -91,6 +91,14 @@ TEST_CASE("side files: the tokens of special_tokens_map.json and tokenizer_confi
   CHECK(folder.read().model().strip_right == std::vector<Index>{7});
   folder.write("special_tokens_map.json", {{"eos_token", "<x>"}});
   CHECK(contains(folder.problem(), "special_tokens_map.json: eos_token: names '<x>', which is not a token"));
+  const LetterFolder extra;
+  extra.write("added_tokens.json", user);
+  for (const json& tokens : {json{"<a|b>"}, json{{"user_token", "<a|b>"}}}) {
+    extra.write("tokenizer_config.json", {{"extra_special_tokens", tokens}});
+    CHECK(extra.read().is_special(7));
+  }
+  extra.write("tokenizer_config.json", {{"extra_special_tokens", {"<x>"}}});
+  CHECK(contains(extra.problem(), "extra_special_tokens[0]: names '<x>', which is not a token"));
   const WordFolder words;
   const text::TokenizerModel model = words.with({{"cls_token", "ab"}, {"sep_token", "Ab"}});
   CHECK(model.classification == 5);
@@ -141,6 +149,9 @@ TEST_CASE("side files: fields that change what a model computes are refused by n
   CHECK(problem("generation_config.json", {{"num_beams", 3}}).empty());
   CHECK(contains(problem("sentence_bert_config.json", {{"do_lower_case", true}}), "do_lower_case: is true"));
   CHECK(problem("sentence_bert_config.json", {{"max_seq_length", 128}}).empty());
+  CHECK(contains(problem("config_sentence_transformers.json", {{"default_prompt_name", "query"}}),
+                 "default_prompt_name: is \"query\"; heddle only supports null"));
+  CHECK(problem("config_sentence_transformers.json", {{"prompts", {{"query", "q: "}}}}).empty());
   const json dense = json::array({{{"type", "sentence_transformers.models.Dense"}}});
   CHECK(contains(problem("modules.json", dense), "modules.json: [0].type: is 'sentence_transformers.models.Dense'"));
   CHECK(contains(problem("tokenizer_config.json", {{"add_bos_token", true}}), "add_bos_token: is true"));
@@ -149,6 +160,7 @@ TEST_CASE("side files: fields that change what a model computes are refused by n
   for (const char* field : {"quantization_config", "auto_map", "rope_scaling", "pruned_heads"}) {
     copy.set(field, {{"x", 1}});
     CHECK(contains(copy.problem(), std::string("config.json: ") + field + ": is {"));
+    CHECK_FALSE(contains(copy.problem(), "null or null"));
     copy.set(field, nullptr);
   }
   CHECK(copy.problem().empty());
