@@ -27,7 +27,7 @@ data::SpanAnswer span_answer(const JsonNode& answer, const JsonNode& start, cons
                              const std::string& where) {
   const std::string& context = *places.text();
   check<DataError>(answer.is_text(), where, ": an answer has no \"text\"");
-  check<DataError>(!answer.text().empty(), where,
+  check<DataError>(!text::is_blank(answer.text()), where,
                    ": the \"text\" of an answer is empty; a question without an answer has an empty list of them");
   std::uint64_t characters = 0;
   const std::string_view digits = start.is_count() ? start.digits() : "";

@@ -93,6 +93,7 @@ TEST_CASE("squad: an answer that is not in the context at its place names file, 
   for (const std::string start : {"-1", "8.0", "\"8\"", "null", "[8]"}) {
     CHECK(contains(answer("Max", start), "\"answer_start\" is not a number"));
   }
+  CHECK(contains(answer("\u00a0", "0"), "the \"text\" of an answer is empty"));
   CHECK(
       contains(answer("", "0"), "the \"text\" of an answer is empty; a question without an answer has an empty list"));
 }
