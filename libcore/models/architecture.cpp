@@ -56,9 +56,13 @@ std::string_view what_it_reads(const ModelConfig& config) {
 }
 
 std::string architectures_with(std::string_view role) {
+  return architectures_with(role, "");
+}
+
+std::string architectures_with(std::string_view role, std::string_view except) {
   std::vector<std::string> names;
   for (const Architecture& entry : architectures()) {
-    if (entry.plays(role)) names.push_back(entry.name);
+    if (entry.plays(role) && entry.name != except) names.push_back(entry.name);
   }
   return join(names, " or ");
 }

@@ -46,6 +46,7 @@ const Architecture& architecture(const std::string& name);
 std::string_view what_it_reads(const ModelConfig& config);
 // "decoder or lstm": the architectures whose models have the role.
 std::string architectures_with(std::string_view role);
+std::string architectures_with(std::string_view role, std::string_view except);
 
 namespace detail {
 

@@ -107,7 +107,7 @@ std::string what_it_does(const Model& model) {
 }  // namespace
 
 void detail::refuse_role(const Model& model, std::string_view ability, std::string_view user, std::string_view path) {
-  const std::string others = architectures_with(ability);
+  const std::string others = architectures_with(ability, model.config().arch());
   throw DataError(concatenate(path, ": is of the architecture ", model.config().arch(), ", which ", what_it_does(model),
                               "; ", user, " needs a model that ", ability,
                               others.empty() ? "" : ", of the architecture " + others));

@@ -641,7 +641,9 @@ TEST_CASE("translate: a convolutional encoder learns, resumes to the same bits, 
   corpus.refused({"inspect embed model.h5 valid.src", "gives a vector for each token of a text", 1});
   write_file(corpus.path("labelled.tsv"), "x\ta b\ny\tc d\n");
   corpus.refused({"finetune --from model.h5 --task classify --train labelled.tsv -o x.h5",
-                  "gives a vector for each token of a text", 1});
+                  "gives a vector for each token of a text, of the architecture decoder or encoder or two-stream or "
+                  "encoder-decoder or lstm or bilm or bag",
+                  1});
   const auto refused = [&](const std::string& settings, const std::string& says) {
     corpus.refused({"pretrain --train pairs.h5 --arch rnn:" + settings + " --steps 2 -o x.h5", says, 2});
   };
