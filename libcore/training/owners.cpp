@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <unordered_set>
 
 #include "libcore/training/optimizer.hpp"
 
@@ -80,12 +81,11 @@ Owners::Owners(const Parameters& parameters, const parallel::Group& group, const
       trained_(trained_of(parameters)),
       own_(parameters) {
   assign_owners(trained_, group.size());
-  own_ = parameters.only([&](const Parameter& parameter) {
-    const auto of = std::ranges::find_if(trained_, [&](const Trained& trained) {
-      return std::ranges::find(trained.parameters, &parameter) != trained.parameters.end();
-    });
-    return of != trained_.end() && updates(*of);
-  });
+  std::unordered_set<const Parameter*> own;
+  for (const Trained& of : trained_) {
+    if (updates(of)) own.insert(of.parameters.begin(), of.parameters.end());
+  }
+  own_ = parameters.only([&](const Parameter& parameter) { return own.contains(&parameter); });
 }
 
 // One for each trained parameter, or this rank's part of it.
