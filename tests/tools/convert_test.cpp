@@ -325,6 +325,8 @@ TEST_CASE("convert: bad input is named, and no file is left behind") {
       {"convert model.h5 --dtype bf16 -o link.h5", "link.h5: refusing to overwrite the input model.h5", 2},
       {"convert --dtype bf16 -o x.h5", "MODEL", 2},
       {"convert tokenizer.h5 --dtype bf16 -o x.h5", "--dtype is for models", 2},
+      {"convert tokenizer.h5 --hide-edges 9 -o x.h5", "--hide-edges: is for graphs", 2},
+      {"convert model.h5 --hide-edges 9 -o x.h5", "--hide-edges: is for graphs", 2},
       {"convert text.h5 -o x.json", "is plain text", 1},
       {"convert locked -o x.h5", "is a directory without config.json, and without a tokenizer", 1}};
   if (::geteuid() != 0) cases.push_back({"convert model.h5 --dtype bf16 -o locked/x.h5", "Permission denied", 1});

@@ -268,6 +268,7 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
            {"convert r.csv --split 80,10,10", "-o FILE is missing", 2},
            {"convert r.csv one.tsv" + split, "--split takes one labelled file", 2},
            {"convert r.csv --dtype bf16" + split, "--dtype: is for models", 2},
+           {"convert r.csv --hide-edges 9" + split, "--hide-edges: is for graphs", 2},
            {"convert tokenizer.h5 --label-column 2 -o out", "--label-column: is for --split", 2},
            {"convert tokenizer.h5" + split, "tokenizer.h5: is ", 1}}) {
     corpus.refused(refusal);

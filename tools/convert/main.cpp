@@ -185,6 +185,7 @@ void convert(cli::Arguments& arguments) {
   }
   const std::string& input = inputs.front();
   check_usage(options, inputs, arguments);
+  refuse({"hide_edges"}, arguments, ": is for graphs");
   if (arguments.given("split")) {
     return split_labelled(input, options.output, options.split, arguments);
   }
