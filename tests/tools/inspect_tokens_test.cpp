@@ -300,6 +300,10 @@ TEST_CASE("inspect surprise: bad input") {
   corpus.refused("inspect surprise decoder.h5 'the cat' -o x.h5", 2,
                  "x.h5: surprise is written into files that end in");
   corpus.refused("inspect surprise decoder.h5 'the cat' --top -1", 2, "--top");
+  for (const std::string answer : {"", " -o x.svg"}) {
+    corpus.refused("inspect surprise decoder.h5 'the cat' --top 2" + answer, 2, "--top has no effect without --table");
+  }
+  corpus.must("inspect surprise decoder.h5 'the cat' --top 2 --table");
 }
 
 }  // namespace inspect_tokens_tests

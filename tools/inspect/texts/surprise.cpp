@@ -273,6 +273,10 @@ void draw_surprise(const Scored& scored, const std::string& path) {
 void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& options) {
   const auto& [output, json, jsonl] = options.answer;
   options.answer.check_usage(options.table, "surprise is");
+  const bool shows_top = options.table || json || jsonl || (!output.empty() && !Picture::is_name(output));
+  check<UsageError>(shows_top || !arguments.given("top"),
+                    "--top has no effect without --table, --json or --jsonl, or a page or table of -o; add one of them "
+                    "or leave --top out");
   if (!output.empty()) cli::protect_inputs({options.base}, {output}, arguments);
   const formats::LoadedModel loaded = formats::load_language_model(arguments.operand("MODEL"), options.base);
   GivenTexts given = options.given;
