@@ -18,6 +18,19 @@ bool has_member(const JsonNode& object, std::string_view name) {
   return false;
 }
 
+namespace {
+
+// "--task label": the task whose objects have such lists, if a text or its label is missing; or "".
+std::string_view task_of_lists(const JsonNode& object, std::string_view missing) {
+  if (missing == "label" && object.find("labels").is_list()) return "--task multilabel";
+  const bool has_words = object.find("tokens").is_list() || object.find("words").is_list();
+  if (missing == "text" && has_words) return "--task label";
+  if (missing == "label" && (has_words || object.find("entities").is_list())) return "--task label";
+  return "";
+}
+
+}  // namespace
+
 void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
   if (has_member(object, name)) return;  // null too
   constexpr std::size_t most_shown = 20;
@@ -27,7 +40,9 @@ void check_has_key(const JsonNode& object, const std::string& name, const std::s
       keys.push_back(keys.size() < most_shown ? concatenate(text::quoted(member.key())) : "…");
   }
   const bool is_number = std::ranges::all_of(name, [](char letter) { return letter >= '0' && letter <= '9'; });
+  const std::string_view task = object.is_object() ? task_of_lists(object, name) : "";
   throw DataError(concatenate(where, ": has no key ", text::quoted(name),
+                              task.empty() ? "" : concatenate("; lists like these are for ", task),
                               is_number ? "; columns of JSONL are keys, not numbers; " : "; ",
                               keys.empty() ? "it has none" : "there are: " + join(keys), "; choose one with ", option));
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "formats/labelled/word_table.hpp"
 #include "libcore/base/error.hpp"
 #include "libcore/base/strings.hpp"
 #include "libcore/data/label_set.hpp"
@@ -138,6 +139,7 @@ class TableReader {
   Gold gold_;
   TableColumns& columns_;
   std::vector<std::string> names_of_texts_;  // while the columns are found
+  bool is_cut_ = false;                      // the quote that opens a field was not closed in it
 };
 
 // The columns whose fields are the text: of pairs always one.
@@ -176,6 +178,7 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
   if (texts_ == Texts::worked) names.look_for(steps_column);
   while (take_blank_line(rest, place)) continue;
   const Place header = place;
+  const std::string_view table = rest;
   std::vector<std::string> all;
   const Index count = format_.split(rest, place, [&](Index column, std::string_view name) {
     names.add(column, name_in(name));
@@ -191,8 +194,12 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
     const std::string name = given.empty() ? usual : given;
     *column = names.find(name, header);
     if (!*column && !given.empty()) *column = column_number(given);
-    check<DataError>(column->value_or(count) < count, header, ": has no column ", text::quoted(name), or_none,
-                     names.shown(), "; choose one with ", option);
+    if (column->value_or(count) < count) continue;
+    const bool has_words = is_word_table(table, {format_.separator, format_.quote});
+    throw DataError(
+        concatenate(header, ": has no column ", text::quoted(name),
+                    has_words ? "; a table with a word in each row is for --task label; there are: " : or_none,
+                    names.shown(), "; choose one with ", option));
   }
   check<DataError>(texts_ != Texts::one || !columns_.wanted_.text.empty() || !names.find("text_b", header), header,
                    ": has a second text, 'text_b', where one is expected; --text-column text reads the first alone");
@@ -253,6 +260,7 @@ void TableReader::settle_flags(const Place& place) {
 }
 
 std::string TableReader::expected(Index count) const {
+  if (is_cut_ && format_.separator == '\t') return "; if fields are in quotes, --format tsv:quote=double reads them";
   if (columns_.wanted_.any() || columns_.header_ == Header::present) return "";
   const std::string between = format_.between();
   if (texts_ == Texts::pair) return "; a line is SOURCE, " + between + ", TARGET";
@@ -290,6 +298,7 @@ data::LabelledText TableReader::next(std::string_view& rest, Place& place) {
   const bool joins = columns_.texts_.size() > 1;
   std::vector<std::string> parts(joins ? columns_.texts_.size() : 0);
   const Index count = format_.split(rest, place, [&](Index column, std::string_view field) {
+    if (format_.quote == 0 && field.starts_with('"') && std::ranges::count(field, '"') % 2 == 1) is_cut_ = true;
     if (!joins && column == columns_.texts_.front()) example.text = field;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       if (column == columns_.texts_[i]) parts[i] = field;

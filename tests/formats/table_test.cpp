@@ -174,6 +174,9 @@ TEST_CASE("csv: columns that are not there, and names that two columns have") {
         "x.csv:1: has no column '3'; there are: 'text', 'label'; choose one with --text-column");
   CHECK(csv_message("text;id\na;b\n") ==
         "x.csv:1: has no column 'label'; there are: 'text', 'id'; choose one with --label-column");
+  CHECK(csv_message("Sentence #,Word,Tag\nSentence: 1,Anna,B-PER\n") ==
+        "x.csv:1: has no column 'label'; a table with a word in each row is for --task label; there are: 'Sentence #', "
+        "'Word', 'Tag'; choose one with --label-column");
   CHECK(csv_message("text,label,text\na,b,c\n") ==
         "x.csv:1: the columns 1 and 3 are both called 'text'; give the number of the one to read, or rename one");
   CHECK(shown(csv("text,label,text\na,b,c\n", Texts::one, Gold::given, {.text = "3", .text_b = "", .label = ""})) ==
@@ -203,6 +206,12 @@ TEST_CASE("tsv: a header and columns, where they are asked for") {
             .starts_with("x.tsv:1: --text-column '0'"));
   CHECK(tsv_columns_message("a\tb\nc\td\te\n", {.text = "2", .text_b = "", .label = ""}) ==
         "x.tsv:2: the number of columns is 3, not 2");
+  // Quotes that are not closed in their field: the field has a tab or a line break.
+  const std::string quoted = "; if fields are in quotes, --format tsv:quote=double reads them";
+  CHECK(tsv_columns_message("a\t\"he said \"\"no\"\"\tand left\"\n", {}) ==
+        "x.tsv:1: the number of columns is 3, not 2" + quoted);
+  CHECK(tsv_columns_message("a\t\"one\ntwo\"\n", {}) == "x.tsv:2: the number of columns is 1, not 2" + quoted);
+  CHECK_FALSE(contains(tsv_columns_message("a\t\"one\"\nb\n", {}), quoted));
 }
 
 TEST_CASE("jsonl: texts and labels under other keys") {
@@ -215,6 +224,17 @@ TEST_CASE("jsonl: texts and labels under other keys") {
   TableColumns missing({.text = "sentence", .text_b = "", .label = ""});
   CHECK(message_of([&] { read_jsonl_texts(line, "x", Texts::one, Gold::given, missing); }) ==
         "x:1: has no key 'sentence'; there are: 'body', 'reply', 'gold', 'text'; choose one with --text-column");
+  // Objects of other tasks.
+  const auto message = [](const std::string& object) {
+    TableColumns usual{TextColumns{}};
+    return message_of([&] { read_jsonl_texts(object, "x", Texts::one, Gold::given, usual); });
+  };
+  CHECK(message(R"({"text": "a", "labels": ["b"]})") ==
+        "x:1: has no key 'label'; lists like these are for --task multilabel; there are: 'text', 'labels'; choose one "
+        "with --label-column");
+  CHECK(contains(message(R"({"text": "a", "entities": []})"), "'label'; lists like these are for --task label; "));
+  CHECK(contains(message(R"({"tokens": ["a"], "ner_tags": ["O"]})"), "'text'; lists like these are for --task label;"));
+  CHECK_FALSE(contains(message(R"({"text": "a", "labels": "b"})"), "--task"));
 }
 
 TEST_CASE("labelled texts in parts: the header of the first part is that of all") {
