@@ -115,7 +115,9 @@ std::vector<std::string> label_warnings(std::span<const Index> counts, const Lab
     if (count <= 1) (count == 0 ? none : single).push_back(labels.name(id));
   }
   if (!none.empty()) warnings.push_back(concatenate(file, ": no example of ", listed(none)));
-  if (!single.empty()) warnings.push_back(concatenate(file, ": only one example each of ", listed(single)));
+  if (!single.empty())
+    warnings.push_back(
+        concatenate(file, ": only one example ", single.size() > 1 ? "each " : "", "of ", listed(single)));
   return warnings;
 }
 

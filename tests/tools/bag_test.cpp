@@ -32,6 +32,22 @@ TEST_CASE("bag: learns classes from texts alone, with equal bytes twice, and its
   CHECK(corpus.leftovers() == 0);
 }
 
+TEST_CASE("bag: prints evaluations that are the best so far, and the last one, without rates") {
+  const Labelled corpus;
+  const Outcome outcome = corpus.must(
+      "finetune --arch bag --train texts.tsv --valid texts.tsv --steps 60 --eval-every 3 --log log.jsonl -o bag.h5");
+  std::vector<std::string> printed;
+  for (const std::string& line : lines_of(outcome.err)) {
+    if (contains(line, ", validation accuracy ") && contains(line, ", macro f1 ")) printed.push_back(line);
+  }
+  REQUIRE(printed.size() >= 2);
+  CHECK(printed.size() < 10);
+  CHECK(contains(printed.back(), "step 60: "));
+  for (const std::string& line : printed) CHECK_FALSE(contains(line, "/s"));
+  const std::string log = read_file(corpus.path("log.jsonl"));
+  CHECK(contains(log, "\"step\":57,"));
+}
+
 // One word of each text decides, and differs from that of the other class by a mark alone.
 TEST_CASE("bag: marks of scripts other than Latin, Greek and Cyrillic are read, and --marks keeps or removes all") {
   const Labelled corpus;

@@ -23,7 +23,7 @@ TEST_CASE("pretrain: an encoder learns to fill in masks; inspect evaluates it, c
   const EncoderCorpus corpus;
   const Outcome outcome = corpus.must(read + "-o model.h5 --steps 30 --log log.jsonl --arch encoder:pooler=true");
   CHECK(contains(outcome.err, "validation loss"));
-  CHECK(contains(outcome.err, "validation accuracy"));
+  CHECK(contains(outcome.err, ", accuracy "));
   CHECK(contains(outcome.err, "training masks 30 % of the tokens and validation 15 %"));
   CHECK(corpus.must("inspect verify model.h5").status == 0);
   std::istringstream log(read_file(corpus.path("log.jsonl")));
@@ -127,7 +127,7 @@ TEST_CASE("encoders: with one kind of segment, pairs and questions are read as R
   write_file(corpus.path("spans.jsonl"),
              R"({"question": "who", "context": "the cat sees", "answers": [{"text": "cat", "answer_start": 4}]})"
              "\n");
-  // Of 16 positions [CLS] A [SEP] [SEP] B [SEP] leaves 12 for A and B, [CLS] A [SEP] B [SEP] one more.
+  // From 16 positions, [CLS] A [SEP] [SEP] B [SEP] leaves 12 for A and B, [CLS] A [SEP] B [SEP] one more.
   write_file(corpus.path("fits.tsv"), words(6) + "\t" + words(6) + "\n");
   write_file(corpus.path("more.tsv"), words(6) + "\t" + words(7) + "\n");
   for (const std::string model : {"one", "none", "two"}) {

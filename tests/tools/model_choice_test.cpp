@@ -112,6 +112,20 @@ TEST_CASE("choice: a bag by folds, with a page whose numbers lead to the texts")
   CHECK_FALSE(contains(read_file(corpus.path("few.html")), "Learning curve"));
 }
 
+TEST_CASE("choice: a network that is missing is noticed before bags are trained, and slips are printed once") {
+  const Noisy corpus;
+  const Outcome missing =
+      corpus.refused("finetune --ensemble auto --train train.tsv --from no.h5 -o x.h5", 1, "no.h5: cannot open");
+  CHECK_FALSE(contains(missing.err, "log-loss"));
+  std::string table = read_file(corpus.path("train.tsv"));
+  for (int i = 0; i < 60; ++i) table += "rare " + std::to_string(i) + "\tthe bird " + std::to_string(i) + "\n";
+  write_file(corpus.path("rare.tsv"), table);
+  const std::string said = corpus.must("finetune --ensemble auto --train rare.tsv --valid 30% -o rare.h5").err;
+  const auto first = said.find("only one example each of");
+  REQUIRE(first != std::string::npos);
+  CHECK(said.find("only one example each of", first + 1) == std::string::npos);
+}
+
 TEST_CASE("choice: of more labels than a table has room for, the page has the most frequent") {
   const Noisy corpus;
   std::string table;

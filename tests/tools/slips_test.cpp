@@ -43,7 +43,7 @@ TEST_CASE("slips: swapped columns, copies in both files, few examples to choose 
   write_file(corpus.path("few.tsv"), numbered(50, "animal\tdog ", "") + numbered(50, "royal\tqueen ", ""));
   CHECK(warnings(corpus.must(brief + "--train train.tsv --valid few.tsv"),
                  "few.tsv: 100 examples to choose by: chance alone moves an accuracy by up to 0.0980") == 1);
-  // Of numbers, a correlation moves: by 1.96 over the square root of 49.
+  // For numbers, a correlation moves, by 1.96 over the square root of 49.
   write_file(corpus.path("numbers.tsv"), numbered(26, "1\tcat ", "") + numbered(26, "2\tking ", ""));
   CHECK(warnings(corpus.must("finetune -q --arch bag --task regress --steps 1 -o n.h5 --train numbers.tsv --valid "
                              "numbers.tsv"),
@@ -51,7 +51,7 @@ TEST_CASE("slips: swapped columns, copies in both files, few examples to choose 
   // Held-out copies stay together, so that none is on both sides.
   CHECK(warnings(corpus.must(brief + "--train texts.tsv --valid 50%"), "training data too") == 0);
   write_file(corpus.path("once.tsv"), numbered(30, "animal\tcat ", "") + "royal\tking\n");
-  CHECK(warnings(corpus.must(brief + "--train once.tsv"), "only one example each of royal") == 1);
+  CHECK(warnings(corpus.must(brief + "--train once.tsv"), "only one example of royal") == 1);
 }
 
 TEST_CASE(
@@ -177,7 +177,7 @@ TEST_CASE("slips: some of the texts by which a model is judged are those it was 
   CHECK(warnings(corpus.must("head -n 60 test.tsv | classify a.h5 --evaluate"), "") == 0);
   corpus.must("tac train.tsv > reversed.tsv");
   CHECK(warnings(corpus.must("classify a.h5 reversed.tsv --evaluate"), "reversed.tsv: 120 of 120 examples") == 1);
-  // Of a fold that was held out nothing is known; of another one all is.
+  // Texts of a held-out fold are unknown to the model; those of another fold are known.
   corpus.must(bag + "train.tsv --folds 4 --fold 2 -o fold.h5");
   CHECK(warnings(corpus.must("classify fold.h5 train.tsv --evaluate --folds 4 --fold 2"), "") == 0);
   CHECK(warnings(corpus.must("classify fold.h5 train.tsv --evaluate --folds 4 --fold 1"), "30 of 30 examples") == 1);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -213,8 +214,12 @@ LabelledTask::LabelledTask(const FinetuneOptions& options, const RunSpec& spec,
   if (const auto tags = scheme_of(train_)) {
     arguments.detail(concatenate(train_.file, ": the tags mark entities as ", name_of_scheme(tags->scheme)));
   }
-  const bool is_told = options.is_candidate && options.cross_validates();  // about all examples
-  for (const std::string& slip : is_told ? std::vector<std::string>() : slips()) arguments.warn(slip);
+  // Those of the training data are printed before candidates are trained.
+  const bool is_told = options.is_candidate && (valid_ || options.cross_validates());
+  if (!is_told) {
+    for (const std::string& slip : training_slips()) arguments.warn(slip);
+  }
+  for (const std::string& slip : validation_slips()) arguments.warn(slip);
 }
 
 void LabelledTask::leave_out(const TaskData& file, const Fold& fold) {
@@ -228,6 +233,12 @@ void LabelledTask::leave_out(const TaskData& file, const Fold& fold) {
 }
 
 std::vector<std::string> LabelledTask::slips() const {
+  std::vector<std::string> slips = training_slips();
+  std::ranges::move(validation_slips(), std::back_inserter(slips));
+  return slips;
+}
+
+std::vector<std::string> LabelledTask::training_slips() const {
   const Task task = tuning_.task.kind();
   std::vector<std::string> slips;
   const auto add = [&](const std::optional<std::string>& warning) {
@@ -247,18 +258,23 @@ std::vector<std::string> LabelledTask::slips() const {
     add(numeric_classes_warning(train_.file, labels_));
   add(alike_labels_warning(train_.file, labels_));
   add(long_word_warning(train_));
-  if (valid_) {
-    add(unknown_labels_warning(*valid_, task, labels_));
-    add(copies_warning(train_, *valid_));
-    add(other_scheme_warning(train_, *valid_));
-    add(small_validation_warning(*valid_, task));
-    add(one_label_warning(*valid_, task, labels_));
-    add(missing_classes_warning(*valid_, task, labels_));
-  }
   if (labels_.size() == 0) return slips;
   const std::vector<std::string> of_labels =
       data::label_warnings(label_counts_in(train_, task, labels_), labels_, train_.file);
   slips.insert(slips.end(), of_labels.begin(), of_labels.end());
+  return slips;
+}
+
+std::vector<std::string> LabelledTask::validation_slips() const {
+  if (!valid_) return {};
+  const Task task = tuning_.task.kind();
+  std::vector<std::string> slips;
+  for (const std::optional<std::string>& warning :
+       {unknown_labels_warning(*valid_, task, labels_), copies_warning(train_, *valid_),
+        other_scheme_warning(train_, *valid_), small_validation_warning(*valid_, task),
+        one_label_warning(*valid_, task, labels_), missing_classes_warning(*valid_, task, labels_)}) {
+    if (warning) slips.push_back(*warning);
+  }
   return slips;
 }
 

@@ -47,6 +47,8 @@ class LabelledTask : public FinetuningTask {
   std::vector<std::string> baseline_notes(std::optional<double> best, const std::function<bool()>& stop) const override;
 
  private:
+  std::vector<std::string> training_slips() const;
+  std::vector<std::string> validation_slips() const;
   // Keeps the fold of the file, which is nothing to train or validate on.
   void leave_out(const TaskData& file, const Fold& fold);
   std::vector<data::TaskExample> encode_texts(const models::ModelConfig& config);

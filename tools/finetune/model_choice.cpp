@@ -103,6 +103,7 @@ class ModelChoice {
   }
 
   int run(const AutomaticChoice& choice) {
+    const Finetuning opened(options_, arguments_);  // a missing --from must not cost the time of the bags
     look_at_data();
     Candidate bag, network;
     if (!choose_bag(bag)) return time_is_over;
@@ -302,7 +303,7 @@ class ModelChoice {
       }
     }
     best.seconds = seconds;
-    arguments_.say(best.name + " is the better bag");
+    arguments_.say(best.name + " has the lower log-loss, and is the bag that is compared");
     return true;
   }
 

@@ -15,6 +15,8 @@
 
 #include "formats/heddle/load_model.hpp"
 #include "libcore/base/strings.hpp"
+#include "libcore/models/architecture.hpp"
+#include "libcore/models/roles.hpp"
 #include "libcore/tensor/limits.hpp"
 #include "libcore/tensor/threads.hpp"
 #include "tools/cli/run.hpp"
@@ -162,12 +164,15 @@ void TrainingSession::on_step(const training::StepRecord& record) {
   if (log_) log_->write(record, units(), matmul_rate_);
   history_.append(row);
   watch_plateau(record.step);
-  if (record.valid.empty()) return;
-  std::string note = "step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4);
-  for (const training::Metric& metric : record.valid) {
-    note += ", validation " + spoken(metric.name) + " " + text_of(metric.value, 4);
+  // Bags are evaluated several times per second, and read features rather than tokens.
+  const bool is_bag = models::architecture(spec_.model.arch()).plays(models::CountedStart::ability);
+  const bool is_news = trainer_.state().best_step == record.step || record.step == total_steps();
+  if (record.valid.empty() || (is_bag && !is_news)) return;
+  std::string note = "step " + std::to_string(record.step) + ": loss " + text_of(record.loss, 4) + ", validation ";
+  for (std::size_t i = 0; i < record.valid.size(); ++i) {
+    note += (i > 0 ? ", " : "") + spoken(record.valid[i].name) + " " + text_of(record.valid[i].value, 4);
   }
-  if (record.units_per_second > 0) note += ", " + text_of(record.units_per_second, 0) + " " + units() + "/s";
+  if (record.units_per_second > 0 && !is_bag) note += ", " + text_of(record.units_per_second, 0) + " " + units() + "/s";
   progress_.note(note);
 }
 
