@@ -195,7 +195,8 @@ void TableReader::settle_by_header(std::string_view& rest, Place& place) {
     *column = names.find(name, header);
     if (!*column && !given.empty()) *column = column_number(given);
     if (column->value_or(count) < count) continue;
-    const bool has_words = is_word_table(table, {format_.separator, format_.quote});
+    constexpr Index most_columns = 100;  // of a table with a word in each row
+    const bool has_words = count <= most_columns && is_word_table(table, {format_.separator, format_.quote});
     throw DataError(
         concatenate(header, ": has no column ", text::quoted(name),
                     has_words ? "; a table with a word in each row is for --task label; there are: " : or_none,

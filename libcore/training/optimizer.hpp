@@ -10,6 +10,7 @@
 #include "libcore/autograd/parameters.hpp"
 #include "libcore/base/kind.hpp"
 #include "libcore/models/model.hpp"
+#include "libcore/tensor/precision.hpp"
 #include "libcore/training/state.hpp"
 
 namespace heddle::training {
@@ -64,6 +65,7 @@ bool is_embedding(const Parameter& parameter);
 struct OptimizerSettings {
   double weight_decay = 0, embedding_rate = 1;
   bool embedding_decay = true;
+  Precision exchange = Precision::f32;
 
   Treatment treatment() const { return {embedding_rate, embedding_decay}; }
 
@@ -88,6 +90,11 @@ struct OptimizerSettings {
                 .takes("X"),
             self.embedding_rate);
     visitor(Field("embedding_decay", "weight decay of embeddings, too"), self.embedding_decay);
+    visitor(
+        Field("exchange",
+              "dtype in which ranks exchange gradients and updates; bf16: half the bytes, rounded by one process, too")
+            .takes("NAME"),
+        self.exchange);
   }
 };
 

@@ -119,9 +119,9 @@ Trainer::Trainer(Objective& objective, const TrainingConfig& config, std::shared
       owners_(parameters_, group_, &ranks_->model()),
       optimizer_(config.optimizer->make(owners_.own())),
       average_(config.training.ema_decay, parameters_),
-      gradients_(owners_.trained(), config.training.accumulate, group_, config.training.exchange),
+      gradients_(owners_.trained(), config.training.accumulate, group_, config.optimizer->exchange),
       exchange_(parameters_, owners_, gradients_, group_),
-      weights_(owners_, group_, config.training.exchange) {
+      weights_(owners_, group_, config.optimizer->exchange) {
   ranks_->model().check_divides(parameters_);
   if (shares_model()) optimizer_->share(ranks_->model());
   parameters_.allocate_gradients();

@@ -19,7 +19,6 @@ struct TrainingOptions {
   double epochs = 0;   // 0: by steps
   Index batch_size = 12;
   Index accumulate = 1;
-  Precision exchange = Precision::f32;
   double learning_rate = 1e-3;
   double clip_norm = 1;  // 0: none
   double ema_decay = 0;  // 0: none
@@ -61,11 +60,6 @@ struct TrainingOptions {
                 .range(1, 1000000)
                 .takes("N"),
             self.accumulate);
-    visitor(
-        Field("exchange",
-              "dtype in which ranks exchange gradients and updates; bf16: half the bytes, rounded by one process, too")
-            .takes("NAME"),
-        self.exchange);
     visitor(Field("learning_rate", "peak learning rate; auto: what suits")
                 .formerly("lr")
                 .above(0, 1000)

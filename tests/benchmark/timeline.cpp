@@ -143,7 +143,7 @@ Bars measured(const Options& options, const parallel::Group& group) {
   training::TrainingConfig settings;
   settings.training.batch_size = options.batch_size;
   settings.training.accumulate = options.accumulate;
-  settings.training.exchange = options.exchange;
+  settings.optimizer.set("exchange", options.exchange == Precision::bf16 ? "bf16" : "f32");
   settings.training.steps = 5;
   const data::TokensInMemory source = random_tokens(*model, options.batch_size * options.accumulate);
   training::Causal objective(*model, source, nullptr, settings);

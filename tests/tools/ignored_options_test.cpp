@@ -58,7 +58,6 @@ const Walk& pretraining() {
                           {"--budget", "1e9flop"},
                           {"--batch-size", "3"},
                           {"--accumulate", "2"},
-                          {"--exchange", "bf16"},
                           {"--learning-rate", "3e-2"},
                           {"--clip-norm", "1e-3"},
                           {"--ema-decay", "0.5"},
@@ -83,7 +82,7 @@ const Walk& tuning() {
                           {"--budget", "1e9flop"},       {"--batch-size", "3"},
                           {"--accumulate", "2"},         {"--learning-rate", "3e-2"},
                           {"--clip-norm", "1e-3"},       {"--label-smoothing", "0.3"},
-                          {"--exchange", "bf16"},        {"--tensor-parallel", "2"}},
+                          {"--tensor-parallel", "2"}},
                          with(control, {"--from", "--arch", "--ensemble", "--task", "--format", "--bad-records",
                                         "--objective", "--fold", "--lora-alpha", "--lora-targets", "--lora-dropout"})};
   return walk;

@@ -64,10 +64,10 @@ class DecidedCorpus : public SmallCorpus {
     }
     const std::string shape = " --layers 1 --width 32 --heads 2 --context 32 --batch-size 16 --steps ";
     must("tokenize -q --train --model wordpiece --vocab-size 90 -o pieces.h5 plain.txt");
-    must("pretrain -q --train plain.txt -t pieces.h5 --arch encoder -o encoder.h5" + shape + "40");
+    must("pretrain -q --train plain.txt -t pieces.h5 --arch encoder -o encoder.h5" + shape + "200");
     must("pretrain -q --train plain.txt -t pieces.h5 --arch decoder -o decoder.h5" + shape + "20");
     must("finetune -q --from encoder.h5 --task classify --train reviews.csv --epochs 3 -o network.h5");
-    must("finetune -q --from encoder.h5 --task label --train tags.txt --epochs 2 -o tagger.h5");
+    must("finetune -q --from encoder.h5 --task label --train tags.txt --epochs 5 -o tagger.h5");
     must("finetune -q --arch bag --task classify --train reviews.csv -o bag.h5");
     must("finetune -q --arch bag --task label --train tags.txt -o tags.h5");
     must("tokenize -q --train --vocab-size 300 -o bpe.h5 plain.txt");

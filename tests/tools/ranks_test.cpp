@@ -80,7 +80,7 @@ TEST_CASE("ranks: two and four write the file that one writes") {
 TEST_CASE("ranks: gradients and updates that are exchanged as bf16 make one file, whichever ranks it is made on") {
   const Ranks corpus;
   if (!corpus.can_start()) return;
-  const std::string rounded = command + "--exchange bf16 --steps 12 ";
+  const std::string rounded = command + "--optimizer muon:exchange=bf16 --steps 12 ";
   corpus.must(command + "--steps 12 -o whole.h5");
   corpus.must(rounded + "--checkpoint-every 5 --keep 3 -o m1.h5");
   corpus.must(on(2) + rounded + "-o m2.h5");
@@ -90,15 +90,14 @@ TEST_CASE("ranks: gradients and updates that are exchanged as bf16 make one file
   corpus.check_same("m1.h5", "resumed.h5");
   corpus.must(command + "--steps 12 --resume m1.step-5.h5 -o taken.h5");  // the setting is that of the checkpoint
   corpus.check_same("m1.h5", "taken.h5");
-  corpus.refused(command + "--exchange f32 --steps 12 --resume m1.step-5.h5 -o other.h5", 2,
-                 "pretrain: --exchange f32 differs from the bf16 that m1.step-5.h5 was trained with; leave it out to "
-                 "resume, or start a new run with another -o");
-  corpus.refused(command + "--exchange f16 --steps 12 -o other.h5", 2, "--exchange");
+  corpus.refused(command + "--optimizer muon:exchange=f32 --steps 12 --resume m1.step-5.h5 -o other.h5", 2,
+                 "m1.step-5.h5 was trained with; leave it out to resume, or start a new run with another -o");
+  corpus.refused(command + "--optimizer muon:exchange=f16 --steps 12 -o other.h5", 2, "--optimizer");
   const auto exchanged_bytes = [&](const std::string& options) {
     const std::string plan = command + "--steps 12 -o plan.h5 --dry-run --ranks 4 --json" + options;
     return nlohmann::json::parse(corpus.must(plan).out)["scaling"]["exchanged_bytes"].get<double>();
   };
-  CHECK(exchanged_bytes(" --exchange bf16") == exchanged_bytes("") / 2);
+  CHECK(exchanged_bytes(" --optimizer muon:exchange=bf16") == exchanged_bytes("") / 2);
   CHECK(corpus.leftovers() == 0);
 }
 
@@ -156,10 +155,14 @@ TEST_CASE("ranks: those that share a model train what one process does, into the
   };
   for (const std::string& rest : {std::string(), std::string(" --lora-rank 2 --lora-targets query,value,output,up,down "
                                                              "--lora-dropout 0.1 --learning-rate 1e-2")}) {
+    const auto shapes_of_task = [&] {
+      corpus.must("convert -q task.h5 -o whole.h5" + std::string(rest.empty() ? "" : " --merge"));
+      return shapes("whole.h5");
+    };
     const double alone = tune(1, rest);
-    const auto whole = shapes("task.h5");
+    const auto whole = shapes_of_task();
     CHECK(tune(2, rest) == doctest::Approx(alone).epsilon(1e-5));
-    CHECK(shapes("task.h5") == whole);
+    CHECK(shapes_of_task() == whole);
     corpus.must("echo 'the cat' | classify task.h5");
   }
   CHECK(corpus.leftovers() == 0);

@@ -211,14 +211,14 @@ void add_ranks(const DryRun& run, Estimate& result) {
   const double under_way = static_cast<double>(sizeof(Real)) * training::most_in_round * training::most_under_way;
   memory.waiting += static_cast<double>(held.waiting - parallel::most_waiting(own)) * memory.gradients;
   if (copies > 1) memory.waiting += static_cast<double>(held.nodes) * std::min(under_way, memory.gradients);
-  if (run.config.training.exchange == Precision::bf16) {  // updates that are sent
+  if (run.config.optimizer->exchange == Precision::bf16) {  // updates that are sent
     memory.waiting += memory.gradients / sizeof(Real) * sizeof(BFloat16) / static_cast<double>(copies);
   }
   result.scaling = scaling_estimate(run.ranks,
                                     {.micro_batches = own,
                                      .seconds = result.seconds_per_step,
                                      .gradient_bytes = memory.gradients,
-                                     .exchanged = run.config.training.exchange,
+                                     .exchanged = run.config.optimizer->exchange,
                                      .memory_rate = measure_memory_rate(),
                                      .nodes_held = held.nodes,
                                      .late = result.late_part,

@@ -232,7 +232,7 @@ TEST_CASE("ranks: what is exchanged as bfloat16 has the same bits with any numbe
       CAPTURE(accumulate);
       TrainingConfig settings = settings_of(of, accumulate);
       const Result whole = results_of(of, settings, 1).front();
-      settings.training.exchange = Precision::bf16;
+      settings.optimizer.set("exchange", "bf16");
       const Result alone = results_of(of, settings, 1).front();
       CHECK(alone.weights != whole.weights);
       for (std::size_t i = 0; i < alone.records.size(); ++i) {
