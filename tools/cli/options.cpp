@@ -17,7 +17,8 @@ std::string Option::shown() const {
 }
 
 void OptionTable::add(Option option) {
-  if (find(option.field.name) != nullptr) throw std::logic_error("two options are called " + option.field.option());
+  const bool is_new = places_.emplace(option.field.option(), options_.size()).second;
+  if (!is_new) throw std::logic_error("two options are called " + option.field.option());
   options_.push_back(std::move(option));
 }
 
@@ -99,10 +100,8 @@ void OptionTable::add(const Field& field, KindInput& input, const std::string& g
 }
 
 const Option* OptionTable::find(std::string_view name) const {
-  const std::string wanted = dashed(name);
-  const auto at =
-      std::find_if(options_.begin(), options_.end(), [&](const Option& o) { return o.field.option() == wanted; });
-  return at == options_.end() ? nullptr : &*at;
+  const auto place = places_.find(dashed(name));
+  return place == places_.end() ? nullptr : &options_[place->second];
 }
 
 Option* OptionTable::find(std::string_view name) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -107,6 +108,7 @@ class OptionTable {
   void check_needs(const Option& option, const std::vector<std::string>& any_of) const;
 
   std::vector<Option> options_;
+  std::unordered_map<std::string, std::size_t> places_;  // of the options, by their dashed names
 };
 
 // A list of names with settings, as that of kinds.
