@@ -1,6 +1,7 @@
 #include "tools/cli/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -227,12 +228,30 @@ std::string as_setting(const Option& option, const OptionTable& table, bool nega
   return "--" + option.kind_option;
 }
 
+// An option of other programs: the option here that does the same, and what to write, where that is more than its name.
+struct OtherName {
+  std::string_view name, option, written;
+};
+
+constexpr std::string_view cross_validation = "--folds K --fold all", choice = "--ensemble auto";
+constexpr std::array<OtherName, 8> other_names{{{"auto", "ensemble", choice},
+                                                {"automl", "ensemble", choice},
+                                                {"autotune", "ensemble", choice},
+                                                {"cross-validate", "ensemble", cross_validation},
+                                                {"cross-validation", "ensemble", cross_validation},
+                                                {"cv", "ensemble", cross_validation},
+                                                {"k-fold", "ensemble", cross_validation},
+                                                {"kfold", "ensemble", cross_validation}}};
+
 }  // namespace
 
 std::string OptionTable::suggestion(std::string_view word) const {
   const std::string name = dashed(word);
   const std::size_t begin = std::min(name.find_first_not_of('-'), name.size());
   const std::string wanted = name.substr(begin), positive = wanted.starts_with("no-") ? wanted.substr(3) : wanted;
+  for (const OtherName& other : other_names) {
+    if (other.name == wanted && find(other.option) != nullptr) return concatenate("; write ", other.written);
+  }
   std::vector<std::string> names;
   for (const Option& option : options_) {
     const std::string own =
