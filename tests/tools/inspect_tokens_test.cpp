@@ -158,7 +158,7 @@ TEST_CASE("inspect tokens: bad input") {
       "empty");
   corpus.must("printf 'the cat\\nsees a \\342\\202\\254' > euro");
   corpus.refused("inspect tokens tokenizer.h5 nothere.txt", 1, "inspect: nothere.txt: there is no such file; --text");
-  corpus.refused("inspect tokens tokenizer.h5 ''", 2, "the FILE is empty");
+  corpus.refused("inspect tokens tokenizer.h5 ''", 2, "the TEXT is empty");
   corpus.refused("inspect tokens tokenizer.h5 empty", 1, "inspect: empty: has no text");
   corpus.refused("inspect tokens tokenizer.h5 --text ''", 2, "--text: the TEXT is empty");
   corpus.refused("inspect tokens tokenizer.h5 empty --text cat", 2, "--text gives the text; leave out 'empty'");

@@ -217,7 +217,7 @@ void explain_texts(const cli::Arguments& arguments, const ExplainOptions& option
   const Explainer explainer = heddle::explainer(model, options.base, options.wanted);
   GivenTexts given = options.given;
   if (explainer.reads_lines) given.documents = TextOf::line;
-  const std::vector<InputText> texts = read_texts(arguments, "FILE", given);
+  const std::vector<InputText> texts = read_texts(arguments, "TEXT", given);
   check<UsageError>(!Picture::is_name(path) || texts.size() == 1, path, ": a picture shows one text, and there are ",
                     texts.size());
   std::vector<Explanation> explanations;
@@ -251,7 +251,7 @@ cli::Verb verbs::explain() {
                      "a fine-tuned model that labels texts or words or predicts numbers, a model that predicts next "
                      "tokens, or one that translates; or an adapter",
                      1, 1},
-                    {"FILE", "a file, or a text; none or - is standard input", 0, 1}}},
+                    {"TEXT", "a text, or a file; none or - is standard input", 0, 1}}},
       explain_texts);
 }
 

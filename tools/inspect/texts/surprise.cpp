@@ -284,7 +284,7 @@ void surprise_of_texts(const cli::Arguments& arguments, const SurpriseOptions& o
   check<UsageError>(!pairs || given.documents == TextOf::line || !arguments.given("documents"),
                     "--documents: this model scores pairs, which are lines SOURCE, tab, TARGET; leave it out");
   if (pairs) given.documents = TextOf::line;
-  const Scored scored = score_texts(loaded, read_texts(arguments, "FILE", given),
+  const Scored scored = score_texts(loaded, read_texts(arguments, "TEXT", given),
                                     {.top = options.top, .overlong = options.overlong}, arguments);
   check<DataError>(scored.totals().tokens > 0, "no token was scored: the text has none, or only the first one");
   if (is_page_name(output)) {
@@ -307,7 +307,7 @@ cli::Verb verbs::surprise() {
       {.summary = "Shows how probable and how surprising each token of a text is under a model.",
        .synopsis = {"MODEL [FILE|TEXT] [--top K] [--table] [-o x.html|x.svg|x.tsv] [--json|--jsonl]"},
        .operands = {{"MODEL", "a model that predicts next tokens, masked tokens or target texts; or an adapter", 1, 1},
-                    {"FILE", "a file, or a text; none or - is standard input", 0, 1}}},
+                    {"TEXT", "a text, or a file; none or - is standard input", 0, 1}}},
       surprise_of_texts);
 }
 

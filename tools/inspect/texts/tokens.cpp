@@ -226,11 +226,11 @@ void tokens(const cli::Arguments& arguments, const TokensOptions& options) {
   if (!options.loss.empty()) {
     refuse({"table", "output", "json", "text", "documents", "special"}, arguments,
            ": --loss prints lines, or objects with --jsonl; leave it out");
-    check<UsageError>(!arguments.operand("FILE").empty(), "--loss: FILE is missing: prompts and answers");
-    return print_loss(tokenizer, arguments.operand("FILE"), options.loss, jsonl, arguments);
+    check<UsageError>(!arguments.operand("TEXT").empty(), "--loss: FILE is missing: prompts and answers");
+    return print_loss(tokenizer, arguments.operand("TEXT"), options.loss, jsonl, arguments);
   }
   Cut cut{tokenizer, name, {}};
-  for (const InputText& input : read_texts(arguments, "FILE", options.given)) {
+  for (const InputText& input : read_texts(arguments, "TEXT", options.given)) {
     cut.texts.emplace_back(tokenizer, input, options.special);
     cut.totals.add(cut.texts.back(), tokenizer);
   }
@@ -256,7 +256,7 @@ cli::Verb verbs::tokens() {
                     "TOKENIZER FILE --loss[=TEXT] [--jsonl]"},
        .operands = {{"TOKENIZER", "a tokenizer, token or model file, or a foreign tokenizer that tokenize -t takes", 1,
                      1},
-                    {"FILE", "a file, or a text; none or - is standard input", 0, 1}}},
+                    {"TEXT", "a text, or a file; none or - is standard input", 0, 1}}},
       heddle::tokens);
 }
 
