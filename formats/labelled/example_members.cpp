@@ -29,7 +29,29 @@ std::string_view task_of_lists(const JsonNode& object, std::string_view missing)
   return "";
 }
 
+// Whether jq takes it after a dot as it is.
+bool is_identifier(std::string_view name) {
+  const auto is_part = [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+           letter == '_';
+  };
+  return !name.empty() && std::ranges::all_of(name, is_part) && !(name[0] >= '0' && name[0] <= '9');
+}
+
 }  // namespace
+
+std::string advice_for_list(const JsonNode& object) {
+  if (!object.is_object()) return "";
+  for (const char* const part : {"text", "label", "labels", "question", "context", "tokens", "words", "source"}) {
+    if (has_member(object, part)) return "";
+  }
+  for (const JsonNode& member : object.members()) {
+    if (!member.is_list() || member.size() == 0 || !(*member.list().begin()).is_object()) continue;
+    const std::string name(member.key());
+    return concatenate("jq -c '.", is_identifier(name) ? name : "[]", "[]' makes a line of each object in the list");
+  }
+  return "";
+}
 
 void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
   if (has_member(object, name)) return;  // null too
@@ -41,10 +63,12 @@ void check_has_key(const JsonNode& object, const std::string& name, const std::s
   }
   const bool is_number = std::ranges::all_of(name, [](char letter) { return letter >= '0' && letter <= '9'; });
   const std::string_view task = object.is_object() ? task_of_lists(object, name) : "";
+  const std::string lines = advice_for_list(object);
   throw DataError(concatenate(where, ": has no key ", text::quoted(name),
                               task.empty() ? "" : concatenate("; lists like these are for ", task),
                               is_number ? "; columns of JSONL are keys, not numbers; " : "; ",
-                              keys.empty() ? "it has none" : "there are: " + join(keys), "; choose one with ", option));
+                              keys.empty() ? "it has none" : "there are: " + join(keys), "; ",
+                              lines.empty() ? concatenate("choose one with ", option) : lines));
 }
 
 std::string text_member(const JsonNode& object, const char* name, const std::string& where) {

@@ -14,6 +14,10 @@ bool has_member(const JsonNode& object, std::string_view name);
 // Throws DataError, with a list of the keys, for an object that lacks one, which the option names.
 void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option);
 
+// Advice for an object that is no example and has a list of objects: "jq -c '.data[]' makes a line of each object in
+// the list"; "" for others.
+std::string advice_for_list(const JsonNode& object);
+
 // Members of an object. Throw DataError if they are absent or of another kind.
 std::string text_member(const JsonNode& object, const char* name, const std::string& where);
 JsonNode list_member(const JsonNode& object, const char* name, const std::string& where);

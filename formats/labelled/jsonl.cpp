@@ -36,6 +36,15 @@ class ParsedObject {
   JsonDocument document_;
 };
 
+bool is_json(std::string_view text) {
+  try {
+    const JsonDocument parsed(std::string(without_byte_order_mark(text)), "");
+    return true;
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
 // Takes a JSON list apart, without knowing whether its elements are JSON.
 class ListElements {
  public:
@@ -97,13 +106,25 @@ class ListElements {
   std::size_t at_ = 0, line_begin_ = 0;
 };
 
+// Throws DataError, with the remedy, for a file that is one object over several lines, or begins with one.
+void check_each_line_is_object(std::string_view content, const Place& begin) {
+  const std::string_view line = text::stripped(first_line(content));
+  if (begin.line > 1 || !line.starts_with('{') || is_json(line)) return;
+  std::string advice = line == "{" ? "jq -c . makes one line of each" : "";
+  if (is_json(content)) {
+    const JsonDocument all(std::string(without_byte_order_mark(content)), begin.file);
+    advice = advice_for_list(JsonNode(all));
+    if (advice.empty()) advice = "jq -c . makes one line of each";
+  }
+  check<DataError>(advice.empty(), begin, ": begins a JSON object of several lines, where each line is an object; ",
+                   advice);
+}
+
 // take(ObjectText) for each element of a list, or else for each line that is not blank.
 template <class Take>
 void for_each_object(std::string_view content, const Place& begin, const Take& take) {
   if (begin.line == 1 && is_json_list(content)) return ListElements(content, begin).for_each(take);
-  check<DataError>(begin.line > 1 || text::stripped(first_line(content)) != "{", begin,
-                   ": begins a JSON object of several lines, where each line is an object; jq -c . makes one line of "
-                   "each");
+  check_each_line_is_object(content, begin);
   for_each_line(content, begin, [&](std::string_view line, const Place& place) {
     if (!text::is_blank(line)) take(ObjectText{line, place});
   });
@@ -206,6 +227,8 @@ data::SpanQuestion question_of(const ObjectText& from, Gold gold) {
   const JsonNode object = parsed.object();
   const std::string where = concatenate(from.place);
   std::string id = object.find("id").is_null() ? std::to_string(from.place.line) : name_member(object, "id", where);
+  const std::string advice = advice_for_list(object);
+  check<DataError>(advice.empty(), where, ": has no text \"context\"; ", advice);
   const SpanContext context(std::string(text_member(object, "context", where)));
   data::SpanQuestion question = span_question(object, std::move(id), context, gold, where);
   question.line = from.place.line;

@@ -34,6 +34,10 @@ std::vector<data::SpanQuestion> read_squad(std::string_view content, const Place
   Index articles = 0;
   for (const JsonNode& article : list_member(JsonNode(document), "data", std::string(file)).list()) {
     const std::string where = concatenate(file, ": article ", ++articles);
+    check<DataError>(
+        !has_member(article, "context"), where,
+        ": is a question, where SQuAD has articles with paragraphs; jq -c '.data[]' makes a line of each, for "
+        "--format jsonl");
     Index paragraphs = 0;
     for (const JsonNode& paragraph : list_member(article, "paragraphs", where).list()) {
       read_paragraph(paragraph, file, gold, concatenate(where, ", paragraph ", ++paragraphs), questions, bad);

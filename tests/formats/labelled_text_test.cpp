@@ -133,6 +133,22 @@ TEST_CASE("jsonl: a list of objects, on any number of lines, is read with the li
   CHECK(
       jsonl_message("\n{\n\"text\": \"a\"\n}\n") ==
       "x.jsonl:1: begins a JSON object of several lines, where each line is an object; jq -c . makes one line of each");
+  // One object that holds the examples in a list, on a line or several.
+  const std::string lines = "jq -c '.data[]' makes a line of each object in the list";
+  CHECK(jsonl_message(R"({"version": "1", "data": [)" + good + "]}") ==
+        "x.jsonl:1: has no key 'text'; there are: 'version', 'data'; " + lines);
+  CHECK(jsonl_message("\xEF\xBB\xBF{\"data\": [\n" + good + ",\n" + good + "]}\n") ==
+        "x.jsonl:1: begins a JSON object of several lines, where each line is an object; " + lines);
+  CHECK(jsonl_message("{\"all data\": [" + good + "]}")
+            .ends_with("; jq -c '.[][]' makes a line of each object in the list"));
+  CHECK(jsonl_message("{\"data\": [1, 2]}").ends_with("'data'; choose one with --text-column"));
+  CHECK(jsonl_message("{\"data\":\n[1, 2]}").ends_with("; jq -c . makes one line of each"));
+  CHECK(jsonl_message("{\"text\": \"a\", \"notes\": [" + good + "]}").ends_with("choose one with --label-column"));
+  CHECK(message_of([&] { read_span_questions("{\"rows\": [" + spans + "]}", "x.jsonl", {}, Gold::given); }) ==
+        "x.jsonl:1: has no text \"context\"; jq -c '.rows[]' makes a line of each object in the list");
+  CHECK(message_of([&] { read_span_questions("{\"data\": [" + spans + "]}", "x.json", {}, Gold::given); }) ==
+        "x.json: article 1: is a question, where SQuAD has articles with paragraphs; jq -c '.data[]' makes a line of "
+        "each, for --format jsonl");
   CHECK(jsonl_message("[" + good + ",\n {\"text\": NaN}]") ==
         "x.jsonl:2: not valid JSON, at byte 11 of the line: JSON has no NaN; null can stand for it");
   CHECK(jsonl_message("[" + good + ",\n  5, " + good + "]") == "x.jsonl:2: is not a JSON object");
