@@ -223,6 +223,8 @@ TEST_CASE("trust: names as long as the system allows, and names of two lines") {
   // A run needs room for the names of its checkpoints, which it finds out at once.
   corpus.refused("pretrain -q --train train.h5 -o " + longest + small_model, 1,
                  ".checkpoint.h5: cannot create: File name too long");
+  corpus.refused("pretrain -q --train train.h5 -o " + std::string(240, 'n') + ".h5" + small_model, 1,
+                 ".best-STEP.h5: cannot create: File name too long");
   CHECK(corpus.leftovers() == 0);
   corpus.must("cp tokenizer.h5 \"$(printf 'x\\ny.h5')\"");
   CHECK(corpus.must("inspect \"$(printf 'x\\ny.h5')\"").out.starts_with("x\\x0ay.h5: tokenizer file"));

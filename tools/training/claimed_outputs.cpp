@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "formats/files/atomic_file.hpp"
+#include "libcore/base/strings.hpp"
 #include "tools/cli/protect_inputs.hpp"
 #include "tools/training/checkpoints.hpp"
 
@@ -25,6 +26,15 @@ constexpr Index most_steps = 999'999'999;  // for the length of names
 // Fails before the work rather than after it if the file cannot be written.
 void check_writable(const std::string& path) {
   const formats::AtomicFile attempt(path);
+}
+
+// The same for the best models so far. The message names them as the pages do, whatever their steps are.
+void check_best_writable(const std::string& output) {
+  try {
+    check_writable(best_path(output, most_steps));
+  } catch (const DataError& error) {
+    throw DataError(replaced(error.what(), concatenate(".best-", most_steps, "."), ".best-STEP."));
+  }
 }
 
 // The files beside an output hold what it holds, so they get no more permissions than one that is there.
@@ -62,7 +72,7 @@ ClaimedOutputs::ClaimedOutputs(const TrainingOutputs& outputs) {
   check_writable(outputs.output);
   output_.emplace(outputs.output);
   check_writable(checkpoint_path(outputs.output));
-  check_writable(best_path(outputs.output, most_steps));
+  check_best_writable(outputs.output);
   checkpoint_.emplace(checkpoint_path(outputs.output));
   if (is_file(outputs.log)) log_.emplace(outputs.log);
   remove_abandoned_checkpoints(outputs.output);
