@@ -41,20 +41,13 @@ PrecisionChoice choose_precision(PrecisionChoice wanted, const cli::Arguments& a
     }
     return PrecisionChoice::f32;
   }
-  if (start == Start::resumed && wanted == PrecisionChoice::bf16) return wanted;
+  if (wanted == PrecisionChoice::bf16) return wanted;
   const auto [single, half] = measure_rates();
   const std::string rates = concatenate("matrix products run at ", gigaflops(half), " GFLOP/s in bf16 (", bf16_unit(),
                                         ") and at ", gigaflops(single), " in f32");
-  if (half > single) {
-    if (wanted == PrecisionChoice::automatic) arguments.say("precision bf16: " + rates);
-    return PrecisionChoice::bf16;
-  }
-  if (wanted == PrecisionChoice::bf16) {
-    arguments.warn("bf16 is not faster here: " + rates + "; computing in f32 instead");
-  } else {
-    arguments.say("precision f32: " + rates);
-  }
-  return PrecisionChoice::f32;
+  const bool is_faster = half > single;
+  arguments.say(concatenate("precision ", is_faster ? "bf16: " : "f32: ", rates));
+  return is_faster ? PrecisionChoice::bf16 : PrecisionChoice::f32;
 }
 
 }  // namespace heddle
