@@ -11,7 +11,7 @@
 namespace heddle::decoding {
 
 // Enough rows for products at full rate, few enough for activations to stay in a core's cache.
-inline constexpr Index usual_batch_tokens = 1024;
+inline constexpr Index usual_batch_tokens = 512;
 
 // Calls body(numbers of sequences) for batches of at most batch_tokens padded tokens, or of one sequence; the longest
 // come first, equal ones in order. Stops early when the body returns false.
