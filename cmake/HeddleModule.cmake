@@ -89,10 +89,8 @@ function(heddle_module_variant target name definitions)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "SOURCES;DEPENDS;LINK")
   if(arg_SOURCES)
     add_library(${target} STATIC ${arg_SOURCES})
-    if(NOT name MATCHES "^(tensor|ops)$")
-      heddle_group(${target})
-    elseif(target MATCHES "_f64$")  # kernels, but not as users run them: in the groups of the folder's CMakeLists.txt
-      heddle_group(${target})
+    heddle_group(${target})
+    if(name MATCHES "^(tensor|ops)$")  # in the groups of the folder's CMakeLists.txt
       set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
     endif()
     set(scope PUBLIC)
