@@ -8,9 +8,9 @@
 Files have a LABEL, a tab and a TEXT on each line. --labels N: N texts of each class (all of them where it has fewer) in
 five samples; without it: all of TRAIN. Peers are naive Bayes on words and pairs, logistic regression and a linear SVM on
 their tf-idf with C by five folds, and fastText (its defaults, and pairs with 25 epochs and a rate of 0.5) where `fasttext`
-is on PATH. `peers` also prints the choice's accuracy over the best peer's with a 95 % interval, by the bootstrap over the
-test texts. `ece` draws test sets in which the most frequent class has a third of its texts. `coverage` evaluates one bag on
-200 samples of 300 lines of TEST, drawn with replacement. --bin FOLDER: heddle's tools.
+is on PATH. `peers` also prints the choice's accuracy over the best of scikit-learn's with a 95 % interval, by the bootstrap
+over the test texts. `ece` draws test sets in which the most frequent class has a third of its texts. `coverage` evaluates
+one bag on 200 samples of 300 lines of TEST, drawn with replacement. --bin FOLDER: heddle's tools.
 """
 import argparse
 import json
@@ -21,6 +21,7 @@ import subprocess
 import tempfile
 import warnings
 
+CLASSIFIERS = ("naive Bayes", "logistic", "SVM")  # scikit-learn's
 HERE = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -153,7 +154,7 @@ def peers(options, heddle, work):
                 f1.setdefault(who, []).append(macro_f1(gold, given))
             errors.append(heddle.evaluate(model, options.test)["ece"])
         accuracy = {who: mean(map(mean, lists)) for who, lists in right.items()}
-        best = max((who for who in accuracy if who != "chosen"), key=accuracy.get)
+        best = max((who for who in accuracy if who in CLASSIFIERS), key=accuracy.get)
         table = "  ".join(f"{who} {accuracy[who]:.3f} (F1 {mean(f1[who]):.3f})" for who in accuracy)
         print(f"{name:>4}  {table}  ECE {mean(errors):.3f}  over {best} {difference(right, 'chosen', best)}", flush=True)
 
