@@ -96,8 +96,8 @@ std::string guess_content(const Descriptor& file) {
     return "contains only zeros; writing it was perhaps cut short";
   }
   if (std::none_of(bytes.begin(), bytes.end(), is_control)) {
-    // The last character may continue beyond what was read.
-    for (int cut = 0; cut < 4 && !bytes.empty() && !is_utf8(bytes); ++cut) bytes.pop_back();
+    // The last character, of up to four bytes, may continue beyond what was read.
+    for (int cut = 0; cut < 3 && !bytes.empty() && !is_utf8(bytes); ++cut) bytes.pop_back();
     if (is_utf8(bytes)) {
       return bytes.front() == '{' || bytes.front() == '[' ? "is JSON, not a heddle file"
                                                           : "is plain text, not a heddle file";

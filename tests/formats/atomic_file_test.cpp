@@ -6,12 +6,15 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstring>
 #include <iostream>
 #include <set>
 
 #include "formats/files.hpp"
 #include "formats/files/atomic_directory.hpp"
 #include "formats/files/atomic_file.hpp"
+#include "formats/files/mapped_file.hpp"
+#include "formats/files/output_lock.hpp"
 #include "formats/heddle/model_file.hpp"
 #include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
@@ -50,6 +53,12 @@ std::string message_with_file_limit(rlim_t limit, const Call& call) {
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
   return message;
+}
+
+// The message of the DataError that the call throws in a process of its own.
+template <class Call>
+std::string message_of_child(const Call& call) {
+  return message_with_file_limit(RLIM_INFINITY, call);
 }
 
 using NameSet = std::set<std::string>;
@@ -244,4 +253,92 @@ TEST_CASE("full disk: a plain file, a model and a token file say so, and the old
   }
   CHECK(message_with_file_limit(10'000'000, model).empty());
   CHECK(kind_of(path) == FileKind::model);
+}
+
+TEST_CASE("atomic file: a commit that fails leaves nothing, and a later file of the same name has all") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("x");
+  {
+    AtomicFile file(path);
+    file.write("first");
+    std::filesystem::create_directory(path);  // since then
+    CHECK(contains(message_of([&] { file.commit(); }), path + ": cannot "));
+    CHECK(contains(message_of([&] { file.commit(); }), path + ": cannot "));
+  }
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+  std::filesystem::remove(path);
+  AtomicFile next(path);
+  next.write("second");
+  next.commit();
+  CHECK(read_bytes(path) == "second");
+  CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("atomic directory: it appears whole with commit, and a commit that fails leaves nothing") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("many");
+  {
+    AtomicDirectory directory(path + "//");
+    write_bytes(directory.temporary() + "/inner", "content");
+    CHECK_FALSE(std::filesystem::exists(path));
+    directory.commit();
+  }
+  CHECK(read_bytes(path + "/inner") == "content");
+  CHECK(folder.names() == std::vector<std::string>{"many"});
+  CHECK(contains(message_of([&] { const AtomicDirectory again(path); }), "exists and is not an empty directory"));
+  std::filesystem::remove_all(path);
+  {
+    AtomicDirectory directory(path);
+    write_bytes(directory.temporary() + "/inner", "other");
+    write_bytes(path, "in the way");
+    CHECK(contains(message_of([&] { directory.commit(); }), path + ": cannot create"));
+  }
+  CHECK(folder.names() == std::vector<std::string>{"many"});
+  CHECK(read_bytes(path) == "in the way");
+}
+
+TEST_CASE("output lock: one process at a time has it, under every name of the file") {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("x"), "");
+  std::filesystem::create_symlink("x", folder.file("link"));
+  const auto problem = [&](const char* name) {
+    return message_of_child([&] { const OutputLock lock(folder.file(name)); });
+  };
+  CHECK(problem("x").empty());
+  {
+    const OutputLock lock(folder.file("x"));
+    const std::string expected = concatenate(": another run is writing this file (process ", ::getpid(),
+                                             "); wait until it ends, or use another name");
+    CHECK(problem("x") == folder.file("x") + expected);
+    CHECK(problem("link") == folder.file("link") + expected);
+    CHECK(problem("y").empty());
+    CHECK(names_in(folder) == NameSet{".x.lock", "link", "x"});
+  }
+  CHECK(problem("x").empty());
+  CHECK(names_in(folder) == NameSet{"link", "x"});
+}
+
+TEST_CASE("descriptor: bytes that cannot be read are an error, and those beyond the end are none") {
+  const TemporaryFolder folder;
+  char bytes[8];
+  const Descriptor directory(::open(folder.path().c_str(), O_RDONLY), "d");
+  CHECK(message_of([&] { directory.read_at(0, bytes, sizeof bytes); }) == "d: cannot read: Is a directory");
+  write_bytes(folder.file("x"), "abcde");
+  const Descriptor file = Descriptor::open_for_reading(folder.file("x"));
+  CHECK(file.read_at(3, bytes, sizeof bytes) == 2);
+  CHECK(std::string(bytes, 2) == "de");
+  CHECK(file.read_at(9, bytes, sizeof bytes) == 0);
+}
+
+TEST_CASE("mapped file: its memory is given back") {
+  const TemporaryFolder folder;
+  write_bytes(folder.file("x"), "abcde");
+  const auto is_mapped = [&] { return contains(read_bytes("/proc/self/maps"), folder.file("x")); };
+  {
+    const MappedFile file(Descriptor::open_for_reading(folder.file("x")));
+    CHECK(file.size() == 5);
+    CHECK(std::memcmp(file.data(), "abcde", 5) == 0);
+    CHECK(is_mapped());
+  }
+  CHECK_FALSE(is_mapped());
 }

@@ -51,6 +51,9 @@ TEST_CASE("foreign files are recognised for what they are") {
   CHECK(contains(message_for_content(std::string("\x10\0\0\0\0\0\0\0{\"a\":", 13)), "is a safetensors file"));
   CHECK(contains(message_for_content(std::string(5000, '\0')), "contains only zeros"));
   CHECK(message_for_content("\x80\x01\x02") == "is not a heddle file");
+  // A character of four bytes that continues beyond what was read, and more than one can lack.
+  CHECK(message_for_content("text \xf0\x9f\x98") == "is plain text, not a heddle file");
+  CHECK(message_for_content("text \x80\x80\x80\x80") == "is not a heddle file");
   CHECK(contains(message_for_content("\x89HDF\r\n\x1a\n"), "The file is damaged or not heddle's"));
 }
 

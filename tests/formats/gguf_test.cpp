@@ -168,6 +168,32 @@ TEST_CASE("gguf: tensors of all types, and where they lie") {
   CHECK(file.tensor(file.tensors()[3]).elements()[31] == Real(15.5));
 }
 
+TEST_CASE("gguf: tensors out of order, over one another and apart, with alignments that are no power of two") {
+  for (const std::uint32_t alignment : {1U, 12U, 20U, 32U, 64U, 100U}) {
+    CAPTURE(alignment);
+    const auto after = [&](std::uint64_t bytes) { return (bytes + alignment - 1) / alignment * alignment; };
+    // "b" is first among the elements, "c" last, "a" between; "same" has the elements of "a".
+    const std::uint64_t b = 0, a = after(12), c = after(a + 8) + alignment;
+    std::string bytes = start(4, 2) + counted("general.alignment") + bytes_of(std::uint32_t{4}) + bytes_of(alignment) +
+                        counted("x") + bytes_of(std::uint32_t{7}) + std::string(1, '\0') + matrix("c", 2, 1, 0, c) +
+                        matrix("a", 1, 2, 0, a) + matrix("same", 2, 1, 0, a) + matrix("b", 1, 3, 0, b);
+    bytes.resize(after(bytes.size()), '\0');
+    const std::size_t begin = bytes.size();
+    bytes += bytes_of(1.F) + bytes_of(2.F) + bytes_of(3.F);
+    bytes.resize(begin + a, '\xFF');
+    bytes += bytes_of(4.F) + bytes_of(5.F);
+    bytes.resize(begin + c, '\xFF');
+    bytes += bytes_of(6.F) + bytes_of(7.F);
+    const TemporaryFolder folder;
+    write_bytes(folder.file("x.gguf"), bytes);
+    const GgufFile file(folder.file("x.gguf"));
+    std::map<std::string, std::vector<Real>> found;
+    for (const GgufTensor& tensor : file.tensors()) found[tensor.name] = file.tensor(tensor).elements();
+    CHECK(found ==
+          std::map<std::string, std::vector<Real>>{{"a", {4, 5}}, {"b", {1, 2, 3}}, {"c", {6, 7}}, {"same", {4, 5}}});
+  }
+}
+
 TEST_CASE("gguf: damage is named, wherever a file ends") {
   const std::string tensor =
       padded(start(1, 1) + counted("k") + bytes_of(std::uint32_t{8}) + counted("value") + matrix("m", 1, 2, 0, 0));
@@ -191,6 +217,20 @@ TEST_CASE("gguf: damage is named, wherever a file ends") {
   has(start(1, 0) + matrix("m", 0, 1, 0, 0), "is too large");
   has(start(1, 0) + matrix("m", std::uint64_t{1} << 33, std::uint64_t{1} << 33, 0, 0), "is too large");
   has(padded(start(1, 0) + matrix("m", 1, 2, 0, std::uint64_t{0} - 4)), "beyond the end of the file");
+  for (const std::uint64_t offset : {std::uint64_t{4}, std::uint64_t{8}, std::uint64_t{12}, std::uint64_t{60}}) {
+    CAPTURE(offset);
+    for (const std::uint32_t type : {0U, 12U}) {
+      if (type == 12 && offset <= 8) continue;  // of a type that is not known, only the beginning is
+      has(padded(start(1, 0) + matrix("m", 1, 2, type, offset)) + bytes_of(1.F) + bytes_of(2.F),
+          "beyond the end of the file");
+    }
+  }
+  for (const std::uint64_t number : {std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
+    has(start(0, 1) + counted("k") + bytes_of(std::uint32_t{10}) + bytes_of(number),
+        concatenate("has the number ", number, ", which is too large").c_str());
+  }
+  has(start(0, 1) + counted("general.alignment") + bytes_of(std::uint32_t{4}) + bytes_of(std::uint32_t{0}),
+      "general.alignment is 0");
   has(padded(start(1, 0) + matrix("m", 1, 256, 12, 0)), "of ggml's type 12");
   const TemporaryFolder folder;
   write_bytes(folder.file("x.gguf"),
@@ -211,6 +251,8 @@ TEST_CASE("gguf: GPT-2 to a file and back has the same weights to the bit and th
     CHECK(is_examined);
     const ModelParts back = read_gguf_model(folder.file("m.gguf"));
     CHECK(back.tokenizer == parts.tokenizer);
+    // Other programs add a begin token where this is missing.
+    CHECK_FALSE(GgufFile(folder.file("m.gguf")).get<bool>("tokenizer.ggml.add_bos_token"));
     REQUIRE(back.weights.size() == parts.weights.size());
     for (std::size_t i = 0; i < parts.weights.size(); ++i) {
       CAPTURE(parts.weights[i].name);

@@ -7,6 +7,7 @@
 #include "formats/graphs/edge_list.hpp"
 #include "formats/graphs/label_values.hpp"
 #include "formats/graphs/tu_folder.hpp"
+#include "libcore/base/random.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -99,6 +100,41 @@ TEST_CASE("tables of graphs: edges that are listed both ways are not doubled, un
   for (std::size_t e = 0; e < 6; ++e) {
     CHECK((record.targets[2 * e] == strengths[e] || (std::isnan(strengths[e]) && std::isnan(record.targets[2 * e]))));
     CHECK(record.targets[2 * e + 1] == kinds[e]);
+  }
+}
+
+TEST_CASE("tables of graphs: labels and features follow their edges, whatever the order of the table") {
+  // An odd number of labelled edges, with loops and repetitions, of few nodes and colours.
+  constexpr int nodes = 9, edges = 131;
+  const RandomStream stream(5, random_site("edges"));
+  const auto drawn = [&](int e, int what, int below) {
+    return static_cast<int>(stream.below(static_cast<std::uint64_t>(3 * e + what), static_cast<std::uint64_t>(below)));
+  };
+  const std::string colours[] = {"red", "blue", "", "green"};
+  std::string node_table = "id\n", edge_table = "label,target,colour,source\n";
+  for (int i = 0; i < nodes; ++i) node_table += "n" + std::to_string((i * 5) % nodes) + "\n";
+  std::vector<std::vector<std::string>> expected(nodes);  // edges into each node, in the order of the table
+  for (int e = 0; e < edges; ++e) {
+    const int source = drawn(e, 0, nodes), target = drawn(e, 1, nodes), label = drawn(e, 2, 1000);
+    const std::string& colour = colours[label % 4];
+    edge_table += std::to_string(label) + ".5,n" + std::to_string((target * 5) % nodes) + "," + colour + ",n" +
+                  std::to_string((source * 5) % nodes) + "\n";
+    expected[static_cast<std::size_t>(target)].push_back(
+        concatenate(source, " ", colour, " ", static_cast<double>(label) + 0.5));
+  }
+  const data::GraphsInMemory graphs = tables_of(node_table, edge_table, "", {}, true);
+  REQUIRE(graphs.schema().edges.categories == std::vector<data::CategoryColumn>{{"colour", {"blue", "green", "red"}}});
+  const std::string kinds[] = {"", "blue", "green", "red"};
+  const data::GraphRecord record = graphs.record(0);
+  REQUIRE(record.targets.size() == edges);
+  for (std::size_t node = 0; node < nodes; ++node) {
+    std::vector<std::string> found;
+    for (auto e = static_cast<std::size_t>(record.graph.rows[node]);
+         e < static_cast<std::size_t>(record.graph.rows[node + 1]); ++e) {
+      const auto kind = static_cast<std::size_t>(record.graph.edge_features.categories[e]);
+      found.push_back(concatenate(record.graph.sources[e], " ", kinds[kind], " ", record.targets[e]));
+    }
+    CHECK(found == expected[node]);
   }
 }
 
@@ -221,6 +257,9 @@ TEST_CASE("collections of graphs: several labels and attributes of nodes, edges 
   CHECK(contains(says("graph_indicator", "0\n1\n1\n"), "T_graph_indicator.txt:1: graph 0 is not one of 1 to"));
   CHECK(contains(says("graph_indicator", "4\n1\n1\n"), "T_graph_indicator.txt:1: graph 4 is not one of 1 to"));
   CHECK(contains(says("graph_indicator", ""), "T_graph_indicator.txt: is empty"));
+  CHECK(says("graph_indicator", "3\n1\n3\n") == "T_graph_indicator.txt: graph 2 has no nodes, but there is a graph 3");
   write("edge_attributes", "1,2\n1,3\n");
   CHECK(read_tu_folder(folder.path().string()).schema().is_directed);
+  write_bytes(folder.file("S_A.txt"), "1,3\n");
+  CHECK(contains(message_of([&] { read_tu_folder(folder.path().string()); }), ": has 2 files that end in _A.txt"));
 }

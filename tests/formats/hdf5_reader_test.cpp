@@ -1,19 +1,25 @@
 // Heddle's own reader of HDF5: it reads whatever the library writes for heddle, says what it does not read, and neither
 // work nor memory grow beyond the file.
+#include <fcntl.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "formats/files.hpp"
+#include "formats/hdf5/btree.hpp"
 #include "formats/hdf5/column.hpp"
+#include "formats/hdf5/driver.hpp"
 #include "formats/hdf5/lookup3.hpp"
 #include "formats/heddle/file.hpp"
 #include "formats/heddle/history.hpp"
 #include "formats/heddle/tensor_group.hpp"
 #include "formats/library.hpp"
 #include "formats/samples.hpp"
+#include "support/patience.hpp"
 #include "support/peak_memory.hpp"
 
 using namespace heddle;
@@ -478,6 +484,71 @@ TEST_CASE("HDF5 reader: one changed bit of a header is found by its checksum") {
   bytes.at(bytes.find("first") + 1) ^= 4;
   write_bytes(path, bytes);
   CHECK(contains(message_of([&] { InputFile file(path); }), path + ": /: the checksum of a structure does not match"));
+}
+
+namespace {
+
+template <class T>
+std::string bytes_of(T number) {
+  return {reinterpret_cast<const char*>(&number), sizeof number};
+}
+std::string with_checksum(const std::string& bytes) {
+  return bytes + bytes_of(hdf5::lookup3(std::as_bytes(std::span(bytes))));
+}
+
+// The problem with a tree of records of 11 bytes, whose root is a leaf with one record.
+std::string tree_problem(std::uint32_t node_width, std::uint16_t depth, std::uint16_t records = 1) {
+  const TemporaryFolder folder;
+  const std::string header = with_checksum(
+      "BTHD" + std::string("\0\x05", 2) + bytes_of(node_width) + bytes_of(std::uint16_t{11}) + bytes_of(depth) +
+      std::string(2, '\0') + bytes_of(std::uint64_t{38}) + bytes_of(records) + bytes_of(std::uint64_t{1}));
+  REQUIRE(header.size() == 38);
+  const std::string leaf = with_checksum("BTLF" + std::string("\0\x05", 2) + "one record.");
+  write_bytes(folder.file("x"), header + leaf + std::string(100, '\0'));
+  hdf5::StructureReader file(std::make_shared<Descriptor>(Descriptor::open_for_reading(folder.file("x"))));
+  std::string found;
+  const std::string problem = message_of([&] {
+    hdf5::visit_records(file, 0, hdf5::RecordType::link_by_name, 11, "tree", [&](hdf5::Bytes record) {
+      found += std::string(reinterpret_cast<const char*>(record.data()), record.size());
+    });
+  });
+  CHECK(found == (problem.empty() ? "one record." : ""));
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("HDF5 reader: trees of records have nodes with room, and few levels") {
+  CHECK(tree_problem(21, 0).empty());  // prefix, one record, checksum
+  CHECK(tree_problem(512, 0).empty());
+  const char* const impossible = "has an index of impossible proportions";
+  CHECK(contains(tree_problem(20, 0), impossible));
+  CHECK(contains(tree_problem(9, 0), impossible));
+  CHECK(contains(tree_problem(0, 0), impossible));
+  // Nodes that have no room for a record above the leaves: there is only one descendant, at any depth.
+  CHECK(contains(tree_problem(23, 17), impossible));
+  CHECK(contains(tree_problem(23, 65'535), impossible));
+  CHECK_FALSE(contains(tree_problem(23, 16), impossible));
+  CHECK(contains(tree_problem(40, 0, 3), "has an index with too many records in a node"));
+}
+
+TEST_CASE("HDF5 driver: bytes that cannot be read are an error at once") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(static_cast<unsigned>(testing::patient_seconds(20)));
+    write_bytes(folder.file("inner"), "");
+    hdf5::DriverFile file{::open(folder.path().c_str(), O_RDONLY)};  // a directory
+    const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    const bool is_used = hdf5::use_descriptor(access, file);
+    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    ::_exit(is_used && H5Fopen("x", H5F_ACC_RDONLY, access) < 0 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 namespace {

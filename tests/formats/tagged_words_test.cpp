@@ -162,6 +162,19 @@ TEST_CASE("text decoder: other encodings as UTF-8, wherever they are cut") {
   CHECK(message_of([&] { decoded(little.substr(0, 5), "utf-16"); }) == "x:1: is not text in utf-16");
   CHECK(message_of([&] { decoded("a\nb\nc\x81", "windows-1252"); }) == "x:3: is not text in windows-1252");
   CHECK_THROWS_AS(TextDecoder("x", "no-such"), UsageError);
+  // Lines before the fault in the same bytes, in earlier ones, and beyond what is converted at once.
+  const auto fault_after = [](const std::vector<std::string>& parts) {
+    TextDecoder decoder("x", "windows-1252");
+    return message_of([&] {
+      for (const std::string& part : parts) decoder.add(part);
+    });
+  };
+  CHECK(fault_after({"a\nb\nc\x81"}) == "x:3: is not text in windows-1252");
+  CHECK(fault_after({"a\n", "b\n\n", "c\n\x81\n"}) == "x:5: is not text in windows-1252");
+  std::string lines;
+  for (int i = 0; i < 20'000; ++i) lines += i % 3 == 0 ? "\xe9\n" : "x\n";
+  CHECK(fault_after({lines + "\x81"}) == "x:20001: is not text in windows-1252");
+  CHECK(fault_after({lines, "\x81"}) == "x:20001: is not text in windows-1252");
 }
 
 }  // namespace tagged_words_tests
