@@ -3,6 +3,7 @@
 
 #include "formats/archives/hdf5_archive.hpp"
 #include "formats/files.hpp"
+#include "formats/files/content_type.hpp"
 #include "formats/heddle/content.hpp"
 #include "formats/heddle/file.hpp"
 #include "formats/library.hpp"
@@ -55,6 +56,19 @@ TEST_CASE("foreign files are recognised for what they are") {
   CHECK(message_for_content("text \xf0\x9f\x98") == "is plain text, not a heddle file");
   CHECK(message_for_content("text \x80\x80\x80\x80") == "is not a heddle file");
   CHECK(contains(message_for_content("\x89HDF\r\n\x1a\n"), "The file is damaged or not heddle's"));
+}
+
+TEST_CASE("foreign files: objects of JSON are recognised after blanks and a byte order mark") {
+  const auto is_json = [](const std::string& content) {
+    const TemporaryFolder folder;
+    write_bytes(folder.file("x"), content);
+    return looks_like_json(Descriptor::open_for_reading(folder.file("x")));
+  };
+  for (const std::string before : {"", " ", "\t", "\n", "\r\n \n", "\xEF\xBB\xBF", "\xEF\xBB\xBF\n"}) {
+    CHECK(is_json(before + "{}"));
+    CHECK_FALSE(is_json(before + "[{}]"));
+    CHECK_FALSE(is_json(before));
+  }
 }
 
 TEST_CASE("paths that are no files") {

@@ -162,6 +162,8 @@ TEST_CASE("text decoder: other encodings as UTF-8, wherever they are cut") {
   CHECK(message_of([&] { decoded(little.substr(0, 5), "utf-16"); }) == "x:1: is not text in utf-16");
   CHECK(message_of([&] { decoded("a\nb\nc\x81", "windows-1252"); }) == "x:3: is not text in windows-1252");
   CHECK_THROWS_AS(TextDecoder("x", "no-such"), UsageError);
+  // A letter waits for its accent, and comes at the end without one.
+  CHECK(decoded("e\xec e", "windows-1258") == "\u00e9 e");
   // Lines before the fault in the same bytes, in earlier ones, and beyond what is converted at once.
   const auto fault_after = [](const std::vector<std::string>& parts) {
     TextDecoder decoder("x", "windows-1252");
