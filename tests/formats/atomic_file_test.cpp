@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstring>
 #include <iostream>
+#include <memory>
 #include <set>
 
 #include "formats/files.hpp"
@@ -18,6 +19,7 @@
 #include "formats/heddle/model_file.hpp"
 #include "formats/heddle/token_file.hpp"
 #include "formats/samples.hpp"
+#include "support/patience.hpp"
 
 using namespace heddle;
 using namespace heddle::formats;
@@ -26,7 +28,7 @@ using namespace heddle::tests;
 namespace {
 
 // Runs the call in a process of its own whose files cannot grow beyond the limit, as on a full disk, and returns the
-// message of its DataError.
+// message of its DataError. A minute ends the process.
 template <class Call>
 std::string message_with_file_limit(rlim_t limit, const Call& call) {
   int channel[2];
@@ -35,6 +37,7 @@ std::string message_with_file_limit(rlim_t limit, const Call& call) {
   const pid_t child = ::fork();
   REQUIRE(child >= 0);
   if (child == 0) {
+    ::alarm(static_cast<unsigned>(testing::patient_seconds(60)));
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limits{limit, limit};
     ::setrlimit(RLIMIT_FSIZE, &limits);
@@ -177,6 +180,7 @@ TEST_CASE(
   const TemporaryFolder folder;
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(static_cast<unsigned>(testing::patient_seconds(60)));
     Temporary temporary;
     {
       const Creating creating;
@@ -272,6 +276,25 @@ TEST_CASE("atomic file: a commit that fails leaves nothing, and a later file of 
   next.commit();
   CHECK(read_bytes(path) == "second");
   CHECK(folder.names() == std::vector<std::string>{"x"});
+}
+
+TEST_CASE("atomic file, atomic directory: one that is done leaves alone what has its temporary name since") {
+  const TemporaryFolder folder;
+  auto first = std::make_unique<AtomicFile>(folder.file("x"));
+  first->write("first");
+  first->commit();
+  AtomicFile second(folder.file("x"));
+  second.write("second");
+  first.reset();
+  second.commit();
+  CHECK(read_bytes(folder.file("x")) == "second");
+  auto done = std::make_unique<AtomicDirectory>(folder.file("d"));
+  done->commit();
+  std::filesystem::remove(folder.file("d"));
+  AtomicDirectory next(folder.file("d"));
+  done.reset();
+  next.commit();
+  CHECK(std::filesystem::is_directory(folder.file("d")));
 }
 
 TEST_CASE("atomic directory: it appears whole with commit, and a commit that fails leaves nothing") {

@@ -207,6 +207,8 @@ TEST_CASE("gguf: damage is named, wherever a file ends") {
     CHECK(problem_with(bytes).find(problem) != std::string::npos);
   };
   has("GGUF" + bytes_of(std::uint32_t{1}), "GGUF of version 1");
+  CHECK(problem_with("GGUF" + bytes_of(std::uint32_t{2}) + whole.substr(8)).empty());
+  has(start(0, 1) + bytes_of(std::uint64_t{1} << 60) + "k", "ends within its header");
   has(start(std::uint64_t{1} << 62, 0), "entries of a kind");
   const std::string flag = counted("k") + bytes_of(std::uint32_t{7}) + std::string(1, '\1');
   has(start(0, 2) + flag + flag, "'k' comes twice");

@@ -103,6 +103,22 @@ TEST_CASE("tables of graphs: edges that are listed both ways are not doubled, un
   }
 }
 
+TEST_CASE("tables of graphs: an edge that is listed both ways has the label of either row") {
+  const std::string nodes = "id\na\nb\nc\n";
+  for (const std::string edges : {"a,b,1.5\nb,a,\nb,c,\nc,b,-2\n", "b,a,1.5\nc,b,\nb,c,-2\na,b,\n"}) {
+    const data::GraphRecord record = tables_of(nodes, "source,target,label\n" + edges).record(0);
+    REQUIRE(record.graph.edges() == 4);
+    for (std::size_t node = 0; node < 3; ++node) {
+      for (auto e = static_cast<std::size_t>(record.graph.rows[node]);
+           e < static_cast<std::size_t>(record.graph.rows[node + 1]); ++e) {
+        CHECK(record.targets[e] == (node == 2 || record.graph.sources[e] == 2 ? -2 : 1.5));
+      }
+    }
+  }
+  CHECK(contains(message_of([&] { tables_of(nodes, "source,target,label\na,b,1\nb,a,2\n"); }),
+                 "the edge has the label 'label' of another value the other way"));
+}
+
 TEST_CASE("tables of graphs: labels and features follow their edges, whatever the order of the table") {
   // An odd number of labelled edges, with loops and repetitions, of few nodes and colours.
   constexpr int nodes = 9, edges = 131;
