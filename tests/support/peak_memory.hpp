@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "support/patience.hpp"
+
 namespace heddle::testing {
 
 // A line of /proc/self/status, in bytes.
@@ -23,13 +25,14 @@ inline std::size_t memory_status(const std::string& wanted) {
 }
 
 // Bytes of resident memory that f() adds, at most, to what there is before, whether it throws or not. It runs in a
-// child process whose high-water mark begins anew, so that nothing before counts.
+// child process whose high-water mark begins anew, so that nothing before counts, and which two minutes end.
 template <class F>
 std::size_t peak_memory(const F& f) {
   int ends[2];
   if (::pipe(ends) != 0) throw std::runtime_error("cannot create a pipe");
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(static_cast<unsigned>(patient_seconds(120)));
     malloc_trim(0);
     std::ofstream("/proc/self/clear_refs") << "5";
     const std::size_t before = memory_status("VmRSS:");

@@ -149,3 +149,24 @@ TEST_CASE("grouped parts: copies together, each label where it can be in every p
     CHECK(std::abs(count - expected) <= 4);
   }
 }
+
+TEST_CASE("grouped parts: a text whose copies have several labels counts as one of the lowest, in any order") {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    std::vector<Unit> units;
+    std::vector<Index> labels;
+    const auto add = [&](std::uint64_t key, Index label) {
+      units.push_back({.key = key * 7919, .label = label});
+      labels.push_back(label);
+    };
+    add(70, 9), add(70, 0);  // the lowest last, first and between
+    add(20, 0), add(20, 9);
+    add(50, 9), add(50, 0), add(50, 4);
+    for (std::uint64_t key = 100; key < 160; ++key) add(key, 9);
+    const std::vector<Index> parts = grouped_parts(units, std::vector<Index>{1, 1, 1}, seed);
+    CHECK(parts[0] == parts[1]);
+    CHECK(parts[2] == parts[3]);
+    CHECK((parts[4] == parts[5] && parts[5] == parts[6]));
+    for (Index part = 0; part < 3; ++part) CHECK(count_of_label(parts, part, labels, 0) == 1);
+  }
+}

@@ -46,7 +46,12 @@ TEST_CASE("hidden edges: so many leave the graph, and are asked for beside pairs
     const data::GraphRecord whole = ring(21, is_directed);
     const Ends all = ends_of(whole.graph);
     data::GraphRecord record = whole;
+    // What was asked of it before is not.
+    record.graph.pairs = {{4, 9}, {3, 2}};
+    record.targets = {1, 0};
+    record.sides = {data::SplitSide::test, data::SplitSide::train};
     data::hide_edges(record, is_directed, 30, 1, 0);
+    CHECK(record.sides.empty());
     const Ends left = ends_of(record.graph);
     const Index ways = is_directed ? 1 : 2;
     CHECK(std::ssize(all) == 21 * ways);

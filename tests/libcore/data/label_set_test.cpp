@@ -71,6 +71,8 @@ TEST_CASE("label set: counts, and warnings for labels with one example or none")
   CHECK(counts == std::vector<Index>{3, 1, 1, 0});
   CHECK(label_warnings(counts, labels, "t.tsv") ==
         std::vector<std::string>{"t.tsv: no example of d", "t.tsv: only one example each of b, c"});
+  CHECK(label_warnings(std::vector<Index>{2, 1, 2, 2}, labels, "t.tsv") ==
+        std::vector<std::string>{"t.tsv: only one example of b"});
   CHECK(label_warnings(std::vector<Index>{2, 2, 2, 2}, labels, "t.tsv").empty());
 }
 

@@ -101,4 +101,9 @@ TEST_CASE("task examples: words of a sentence that is split are tagged wherever 
   CHECK(parts[2].words == std::vector<Index>{1, 2});
   CHECK(parts[2].positions == std::vector<Index>{1, 3});
   CHECK(parts[2].tags == std::vector<TokenId>{1, 0});
+  // A tag that training never saw is that of no label.
+  const auto of_one = tag_examples(std::vector<TaggedSentence>{sentence}, "file", LabelSet({"Y"}), tokenizer,
+                                   Framing(tokenizer, 20, true), overlong);
+  REQUIRE(of_one.size() == 1);
+  CHECK(of_one[0].tags == std::vector<TokenId>{-1, 0, -1});
 }
