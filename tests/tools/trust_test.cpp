@@ -43,6 +43,7 @@ struct Hostile : SmallCorpus {
 std::size_t peak_of(const std::string& command) {
   const pid_t child = ::fork();
   if (child == 0) {
+    ::alarm(static_cast<unsigned>(patient_seconds(120)));
     ::execl("/bin/bash", "bash", "-c", command.c_str(), nullptr);
     ::_exit(127);
   }
