@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "libcore/base/error.hpp"
@@ -126,6 +127,19 @@ TEST_CASE("grouped parts: copies together, each label where it can be in every p
       }
     }
   }
+  // Copies whose labels differ count for the least of these, in whatever order they come.
+  const RandomStream random(9, 1);
+  std::vector<Unit> mixed, least;
+  std::map<std::uint64_t, Index> lowest;
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const std::uint64_t key = random.below(2 * i, 80) * 7919;
+    mixed.push_back({.key = key, .label = static_cast<Index>(random.below(2 * i + 1, 6))});
+    Index& label = lowest.try_emplace(key, mixed.back().label).first->second;
+    label = std::min(label, mixed.back().label);
+  }
+  for (const Unit& unit : mixed) least.push_back({.key = unit.key, .label = lowest[unit.key], .size = unit.size});
+  const std::vector<Index> thirds(3, 1);
+  CHECK(grouped_parts(mixed, thirds, 1) == grouped_parts(least, thirds, 1));
   // A part without a share gets nothing, not even of the first label.
   std::vector<Unit> alike;
   for (std::uint64_t key = 0; key < 40; ++key) alike.push_back({.key = key * 7919});

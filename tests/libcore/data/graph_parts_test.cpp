@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "libcore/base/error.hpp"
+#include "libcore/base/random.hpp"
 #include "libcore/data/held_out.hpp"
 
 using namespace heddle;
@@ -79,6 +80,36 @@ TEST_CASE("graphs of several files: kinds of edges go by their names where the c
   CHECK(both.graph(0).edge_features.categories == std::vector<std::int32_t>{0, 3});
   CHECK(both.graph(1).edge_features.categories == std::vector<std::int32_t>{0, 3});
   CHECK(both.graph(1).node_features.categories == std::vector<std::int32_t>{1, 2});
+}
+
+TEST_CASE("edges of a graph: by their targets, those of one target in the order of the list, with their own features") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const RandomStream random(seed, 1);
+    Graph graph;
+    graph.nodes = 7;
+    std::vector<ListedEdge> edges;
+    for (std::uint64_t e = 0; e < 30; ++e) {
+      const auto source = static_cast<Index>(random.below(2 * e, 7));
+      const auto target = static_cast<Index>(random.below(2 * e + 1, 5));  // no edge leads to the last two
+      edges.push_back({source, target, {static_cast<std::int32_t>(e), 7}, {static_cast<float>(e) / 2}});
+    }
+    set_edges(graph, edges);
+    CHECK(ends_of_items(graph, GraphLevel::node).empty());
+    std::ranges::stable_sort(edges, {}, &ListedEdge::target);
+    const std::vector<ListedEdge> listed = listed_edges(graph);
+    const std::vector<NodePair> ends = ends_of_items(graph, GraphLevel::edge);
+    REQUIRE(listed.size() == edges.size());
+    REQUIRE(ends.size() == edges.size());
+    for (std::size_t e = 0; e < edges.size(); ++e) {
+      CHECK(listed[e].source == edges[e].source);
+      CHECK(listed[e].target == edges[e].target);
+      CHECK(listed[e].categories == edges[e].categories);
+      CHECK(listed[e].numbers == edges[e].numbers);
+      CHECK(ends[e] == NodePair{edges[e].source, edges[e].target});
+    }
+    graph.pairs = {{3, 1}, {0, 6}};
+    CHECK(ends_of_items(graph, GraphLevel::pair) == graph.pairs);
+  }
 }
 
 TEST_CASE("held out graphs: the fraction of them; copies and groups stay together") {

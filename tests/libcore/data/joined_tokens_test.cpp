@@ -145,3 +145,14 @@ TEST_CASE("sample order: a window over the border of two files counts as the fir
   CHECK(reads.size() == 80);
   for (const auto& [window, count] : reads) CHECK(count == (window <= 40 ? 2 : 1));
 }
+
+TEST_CASE("sample order: a first file of weight 1 is read once where a later one has another weight") {
+  const TokensInMemory a = numbered(0, 200, "a"), b = numbered(200, 201, "b"), c = numbered(401, 100, "c");
+  const JoinedTokens joined({{a, 1}, {b, 2}, {c, 1}});
+  const SampleOrder order(joined, 50, 10, 9);
+  REQUIRE(order.samples_per_epoch() == 20 + 2 * 21 + 9);
+  std::map<Index, Index> reads;
+  for (Index g = 0; g < order.samples_per_epoch(); ++g) ++reads[order(g).window];
+  CHECK(reads.size() == 50);
+  for (const auto& [window, count] : reads) CHECK(count == (window >= 20 && window < 41 ? 2 : 1));
+}

@@ -80,6 +80,7 @@ TEST_CASE("shortest_paths: distances are Floyd's and Warshall's, edges those of 
       }
       const auto expected = shares_of(*edges, p % 8, p / 8, distances[at(p)]);
       REQUIRE(shares.size() == expected.size());
+      CHECK(std::ssize(expected) == found.starts[at(p) + 1] - found.starts[at(p)]);  // each edge is listed once
       for (const auto& [edge, share] : expected) CHECK(shares.at(edge) == doctest::Approx(share));
     }
     CHECK(data::shortest_paths(*edges, {0, 8}, data::PathEdges::no).distances == found.distances);

@@ -120,6 +120,8 @@ TEST_CASE("classification: nothing found, nothing there, nothing at all") {
   CHECK_THROWS_AS(report(Confusion(0), {}), DataError);
   Confusion two(2);
   CHECK_THROWS_AS(two.add(0, 2), UsageError);
+  CHECK_THROWS_AS(two.add(2, 0), UsageError);
+  CHECK_THROWS_AS(two.add(0, -1), UsageError);
   CHECK_THROWS_AS(two.add(-1, 0), UsageError);
 }
 

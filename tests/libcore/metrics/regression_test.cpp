@@ -61,6 +61,22 @@ TEST_CASE("regression: correlations do not see scale and shift, ranks no monoton
   CHECK(pearson(gold, cubed) < 0.99);
 }
 
+TEST_CASE("regression: errors and R2 are those of the numbers without a large mean") {
+  const RandomStream random(2, 4);
+  Numbers gold, predicted, far, far_predicted;
+  for (std::uint64_t i = 0; i < 51; ++i) {
+    gold.push_back(random.normal(2 * i));
+    predicted.push_back(gold.back() + random.normal(2 * i + 1) / 2);
+    far.push_back(gold.back() + 1e9);
+    far_predicted.push_back(predicted.back() + 1e9);
+  }
+  const RegressionReport near = regression_report(gold, predicted), away = regression_report(far, far_predicted);
+  CHECK(away.r2 == doctest::Approx(near.r2));
+  CHECK(away.mae == doctest::Approx(near.mae));
+  CHECK(away.rmse == doctest::Approx(near.rmse));
+  CHECK(away.pearson == doctest::Approx(near.pearson));
+}
+
 TEST_CASE("regression: equal numbers share their ranks") {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const RandomStream random(seed, 5);

@@ -177,6 +177,19 @@ TEST_CASE("translation: scores and words are those of another implementation") {
   }
 }
 
+TEST_CASE("translation: each mark of ASCII, and nothing else, is a word of chrF++ at an end of one") {
+  for (int code = 0x21; code < 0x7F; ++code) {
+    const char letter = static_cast<char>(code);
+    const std::string mark(1, letter);
+    CAPTURE(mark);
+    const Index words = std::string("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~").find(letter) != std::string::npos ? 2 : 1;
+    for (const std::string& word : {"xx" + mark, mark + "xx"}) {
+      CHECK(count_translation(word, Lines{word}).chrf_words.matches[ChrfCounts::characters] == words);
+    }
+    CHECK(count_translation("x" + mark + "x", Lines{"x"}).chrf_words.hypothesis[ChrfCounts::characters] == 1);
+  }
+}
+
 TEST_CASE("translation: chrF++, TER and BLEU of all words are sacrebleu's, of each line and of all") {
   const auto cases = nlohmann::json::parse(std::ifstream(HEDDLE_SACREBLEU));
   REQUIRE(cases.size() > 100);

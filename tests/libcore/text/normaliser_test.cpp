@@ -117,6 +117,29 @@ bool comes_from(const NormalText& text, const TracedText& expected) {
 
 }  // namespace
 
+TEST_CASE("normaliser: characters that a normal form leaves keep their own places, as many marks as they have") {
+  for (const std::string name : {"nfd", "nfkd", "nfc", "nfkc"}) {
+    const bool composed = name.ends_with('c');
+    const std::string letter = composed ? "\u00e9" : "e\u0301", kept = "x" + letter + "\u05d0\u05b8";
+    const NormalText same = Normaliser({name}).apply(kept, true);
+    CAPTURE(name);
+    CHECK(same.text == kept);
+    REQUIRE(same.origins.size() == kept.size());
+    for (std::size_t at = 0; at < kept.size(); ++at) {
+      CHECK(same.origins[at].begin == at);
+      CHECK(same.origins[at].end == at + 1);
+    }
+    // The other form of the letter: all its bytes come from all of these.
+    const std::string other = composed ? "xe\u0301y" : "x\u00e9y";
+    const NormalText changed = Normaliser({name}).apply(other, true);
+    CHECK(changed.text == "x" + letter + "y");
+    for (std::size_t at = 1; at + 1 < changed.text.size(); ++at) {
+      CHECK(changed.origins[at].begin == 1);
+      CHECK(changed.origins[at].end == other.size() - 1);
+    }
+  }
+}
+
 TEST_CASE("normaliser: every two steps, one after the other, and where what is left comes from") {
   const std::vector<std::string> alphabet{"a", "b", "B", "\u00c9", "\u0301", "\u4e2d", " ", "\t", "\u2003", "\x01"};
   std::vector<std::vector<std::string>> texts{{},         {" "},           {"\t", " ", "\u2003"},

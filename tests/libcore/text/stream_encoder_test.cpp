@@ -81,14 +81,18 @@ TEST_CASE("stream: special tokens across the borders of blocks and parts") {
 }
 
 TEST_CASE("stream: blocks keep their size where text can be cut") {
-  std::size_t largest = 0;
+  std::size_t largest = 0, blocks = 0;
   BlockCutter cutter([](std::string_view text, std::size_t at) { return text[at] == ' '; }, 1, 100);
-  const auto sink = [&](std::string_view block) { largest = std::max(largest, block.size()); };
+  const auto sink = [&](std::string_view block) {
+    largest = std::max(largest, block.size());
+    ++blocks;
+  };
   for (int i = 0; i < 1000; ++i) cutter.add("some words and more ", sink);
   cutter.add(std::string(5000, ' '), sink);
   cutter.finish(sink);
   CHECK(largest <= 200);
   CHECK(largest >= 90);
+  CHECK(blocks <= 25'000 / 90);
 }
 
 TEST_CASE("stream: an error says where in its document, after all earlier documents") {

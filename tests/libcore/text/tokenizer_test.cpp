@@ -84,6 +84,19 @@ TEST_CASE("tokenizer: special tokens are one id each, the longest first, or plai
   CHECK(tokenizer.encode("<|a|>", SpecialText::plain) == std::vector<TokenId>{'<', '|', 'a', '|', '>'});
 }
 
+TEST_CASE("tokenizer: text is normalised before it is cut, and tokens of normal text are found in that alone") {
+  TokenizerModel model =
+      train(english, {.kind = TokenizerKind::bpe, .vocab_size = 300, .special_tokens = {"fox!", "<|A|>"}});
+  const Tokenizer plain(model);
+  model.normalisers = {"lowercase"};
+  model.normalised_tokens = {*plain.id_of("fox!")};
+  const Tokenizer lower(model);
+  std::vector<TokenId> expected = plain.encode("the ");
+  for (const std::string token : {"fox!", "<|A|>"}) expected.push_back(static_cast<TokenId>(*plain.id_of(token)));
+  for (const TokenId id : plain.encode(" <|a|> dog")) expected.push_back(id);
+  CHECK(lower.encode("THE FOX!<|A|> <|a|> dOg") == expected);
+}
+
 TEST_CASE("tokenizer: blanks before a special token are a text's end") {
   const Tokenizer tokenizer = trained_on_english(TokenizerKind::word);
   const std::vector<TokenId> ids = tokenizer.encode("fox  <|endoftext|>");

@@ -37,6 +37,25 @@ TEST_CASE("special tokens: the longest that begins at a place is found, among ma
   CHECK_FALSE(special.find("x <a x", 0));
 }
 
+TEST_CASE("special tokens: what they strip ends where the last one has ended") {
+  const SpecialTokens special({{.text = "<m>", .id = 7, .strip_left = true, .strip_right = true},
+                               {.text = "<l>", .id = 8, .strip_left = true},
+                               {.text = "<r>", .id = 9, .strip_right = true}});
+  using Places = std::vector<std::array<std::size_t, 3>>;
+  const auto places = [&](const std::string& text) {
+    Places found;
+    for (std::size_t from = 0;;) {
+      const auto match = special.find(text, from);
+      if (!match) return found;
+      found.push_back({match->begin, match->end, static_cast<std::size_t>(match->id)});
+      from = match->end;
+    }
+  };
+  CHECK(places("<m> <m>  x \u2003<l> <r> \n<l>") ==
+        Places{{0, 4, 7}, {4, 9, 7}, {10, 17, 8}, {18, 23, 9}, {23, 26, 8}});
+  CHECK(places(" <l>") == Places{{0, 4, 8}});
+}
+
 TEST_CASE("vocabulary: tokens by bytes and by spelling") {
   const Vocabulary vocabulary(small_model(TokenizerKind::bpe));
   CHECK(vocabulary.size() == 270);
@@ -92,6 +111,19 @@ TEST_CASE("vocabulary: a model that makes no sense is refused") {
   refuses(bpe, "outside the 270 pieces", [](auto& m) { m.special_tokens[0] = -1; });
   refuses(bpe, "listed twice", [](auto& m) { m.special_tokens.push_back(m.special_tokens[0]); });
   refuses(bpe, "end-of-text token 5", [](auto& m) { m.end_of_text = 5; });
+  const std::vector<std::pair<std::string, Index TokenizerModel::*>> named{
+      {"unknown", &TokenizerModel::unknown},
+      {"end-of-text", &TokenizerModel::end_of_text},
+      {"classification", &TokenizerModel::classification},
+      {"separator", &TokenizerModel::separator},
+      {"mask", &TokenizerModel::mask},
+      {"padding", &TokenizerModel::padding}};
+  for (const auto& [name, token] : named) {
+    const std::string part = "the " + name + " token ";
+    for (const Index id : {Index{-2}, Index{5}, Index{270}}) {
+      refuses(bpe, part + std::to_string(id), [&, token = token](auto& m) { m.*token = id; });
+    }
+  }
   refuses(bpe, "end-of-text token -2", [](auto& m) { m.end_of_text = -2; });
   refuses(bpe, "unknown token 4611686018427387904", [](auto& m) { m.unknown = Index{1} << 62; });
   refuses(bpe, "added token 270 is outside", [](auto& m) { m.added_tokens = {270}; });

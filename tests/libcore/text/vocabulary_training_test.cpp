@@ -134,6 +134,7 @@ TEST_CASE("trainer: what makes no sense is refused") {
   CHECK_THROWS_AS(Trainer({.min_frequency = 0}), UsageError);
   CHECK_THROWS_AS(Trainer({.end_of_text = "x"}), UsageError);
   CHECK_THROWS_AS(Trainer({.special_tokens = {""}}), UsageError);
+  CHECK_THROWS_AS(Trainer({.special_tokens = {"<b>", "<a>", "<b>"}}), UsageError);
   CHECK_THROWS_AS(Trainer({.unknown = "\xff\xff"}), UsageError);
   CHECK_THROWS_AS(train("", {}), DataError);
   CHECK_THROWS_AS(train("<|endoftext|>", {}), DataError);
@@ -148,6 +149,8 @@ TEST_CASE("trainer: invalid UTF-8 without byte fallback is an error that says wh
     } catch (const TextError& error) {
       CHECK(std::string(error.what()).starts_with("2:5: invalid UTF-8"));
     }
+    CHECK_THROWS_WITH_AS(train("\u00e9\xe9", {.kind = kind, .byte_fallback = false}),
+                         doctest::Contains("1:3: invalid UTF-8"), TextError);
   }
 }
 
