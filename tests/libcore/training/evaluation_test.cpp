@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "causal_trainer.hpp"
+#include "libcore/training/objectives.hpp"
 #include "short_training.hpp"
 
 using namespace heddle;
@@ -134,4 +135,30 @@ TEST_CASE("evaluation: an infinite logit that is no target's is an error") {
   CHECK_NOTHROW(evaluate(model, few, {}));
   model.parameters().find("head/weight")->value()[9 * 8] = -std::numeric_limits<Real>::infinity();
   CHECK_THROWS_AS(evaluate(model, few, {}), NumericError);
+}
+
+TEST_CASE("evaluation: answers that are not finite are an error, of every objective and head") {
+  const data::TokensInMemory text = noisy_text(300, 30, 1, 4);
+  const std::string sizes = ":layers=1,width=16,heads=2,vocab-size=30,sequence-length=8";
+  for (const auto& [model_text, objective] :
+       {std::pair{"decoder", "causal"}, std::pair{"decoder", "mixed"}, std::pair{"encoder", "masked"},
+        std::pair{"encoder", "detect"}, std::pair{"two-stream", "permute"}}) {
+    const ObjectiveChoice choice = ObjectiveChoice::from(objective);
+    models::ModelConfig config = models::ModelConfig::from(model_text + sizes);
+    prepare(config, choice);
+    const auto model = models::make_model(config, 4);
+    const TrainingConfig settings = quick_settings(1);
+    const auto made = make_objective(
+        choice, {.model = *model, .train = {.text = &text}, .valid = {.text = &text}, .config = settings});
+    CHECK(made->evaluate({}).size() > 0);
+    for (const Parameter& parameter : model->parameters().all()) {
+      if (parameter.name.find("head") == std::string::npos) continue;
+      CAPTURE(objective);
+      CAPTURE(parameter.name);
+      const Real kept = parameter.value()[0];
+      parameter.value()[0] = std::numeric_limits<Real>::quiet_NaN();
+      CHECK_THROWS_AS(made->evaluate({}), NumericError);
+      parameter.value()[0] = kept;
+    }
+  }
 }

@@ -74,6 +74,47 @@ TEST_CASE("kinds: the defaults are those that man pages name") {
   CHECK(ScheduleChoice().name() == "cosine");
 }
 
+// Settings that are left out where their defaults are other fields' or the tool's.
+template <class Common>
+void check_defaults(const std::vector<std::string>& texts) {
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    CAPTURE(text);
+    const KindText parsed = KindText::parse(text);
+    names.insert(parsed.name);
+    std::set<std::string> keys;
+    for (const auto& [key, value] : parsed.settings) keys.insert(key);
+    const KindOf<Common> defaults = KindOf<Common>::from(parsed.name);
+    for (const FieldText& field : defaults.settings()) {
+      CAPTURE(field.field.name);
+      CAPTURE(field.text);
+      CHECK(keys.contains(field.field.option()));
+    }
+    CHECK(differing_fields(KindOf<Common>::from(text), defaults).empty());
+  }
+  CHECK(names.size() == kinds<Common>().names().size());
+}
+
+TEST_CASE("kinds: every default of every one") {
+  const std::string embeddings = ",embedding-rate=1,embedding-decay=true,exchange=f32",
+                    adam = "beta1=0.9,beta2=0.98,epsilon=1e-8,weight-decay=",
+                    masking = "masking=dynamic,whole-words=false,segment-pairs=false";
+  check_defaults<OptimizerSettings>(
+      {"adamw:" + adam + "0.1" + embeddings, "coupled:" + adam + "0.1" + embeddings, "adam:" + adam + "0" + embeddings,
+       "adagrad:epsilon=1e-8,weight-decay=0" + embeddings, "adadelta:rho=0.95,epsilon=1e-6,weight-decay=0" + embeddings,
+       "sgd:momentum=0.9,weight-decay=0" + embeddings, "lion:beta1=0.9,beta2=0.99,weight-decay=1" + embeddings,
+       "muon:momentum=0.95,others=0.15,coupled=false,beta1=0.9,beta2=0.95,epsilon=1e-8,weight-decay=0.1" + embeddings,
+       "learned:file=,weight-decay=0" + embeddings});
+  check_defaults<ScheduleSettings>({"cosine:warmup=4%,final=0.1", "linear:warmup=4%,final=0", "constant:warmup=4%",
+                                    "inverse-sqrt:warmup=4%", "wsd:warmup=4%,decay=0.2,final=0"});
+  check_defaults<ObjectiveSettings>(
+      {"mixed:causal=0.0625,masked=0.3", "causal", "detect:weight=50,probability=0.3," + masking,
+       "masked:probability=0.3," + masking, "bidirectional", "permute:partial-prediction=6," + masking,
+       "translate:batch-tokens=auto,max-length=auto", "respond:batch-tokens=auto,max-length=auto,mark= #### ",
+       "denoise:noise=spans,density=auto,mean-span-length=3,random-roll=false,permute-sentences=true,batch-tokens=auto",
+       "optimizer:unroll=20,horizon=100"});
+}
+
 TEST_CASE("kinds: settings out of range are refused with the key") {
   for (const char* const text : {"adamw:beta1=1", "adamw:beta2=-0.1", "adamw:epsilon=0", "adam:weight-decay=-1",
                                  "sgd:momentum=1", "adadelta:rho=1", "adagrad:epsilon=0", "muon:embedding-rate=0"}) {

@@ -485,6 +485,18 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("objectives: a token of a longer pair costs more, on either side") {
+  const auto cost = [](Index source, Index target) {
+    const auto text = [](Index length) { return std::vector<TokenId>(static_cast<std::size_t>(length), 3); };
+    const data::PairsInMemory pairs({{text(source), text(target)}}, loss_vocab, loss_vocab);
+    const NamedObjective made(small_of("encoder-decoder"), "translate", {.pairs = &pairs}, quick_settings(1));
+    return made.objective->flops_per_unit() * static_cast<double>(made.objective->batch(0, 1).counts.units);
+  };
+  const double each = (cost(4, 4) - cost(2, 2)) / 4;
+  CHECK(cost(8, 8) - cost(4, 4) > 8.1 * each);
+  CHECK(cost(8, 4) - cost(4, 4) > 1.01 * (cost(4, 4) - cost(2, 4)) * 2);
+}
+
 TEST_CASE("objectives: a token that is not predicted costs the same, however large the vocabulary is") {
   for (const models::Architecture& architecture : models::architectures()) {
     if (!architecture.defaults.reads_tokens() || architecture.name == "bag") continue;

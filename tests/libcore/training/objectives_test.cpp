@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "libcore/models/update_rule.hpp"
 #include "libcore/training/causal.hpp"
 #include "short_training.hpp"
 #include "support/models.hpp"
@@ -166,6 +167,17 @@ TEST_CASE("objectives: each takes its own settings, and refuses those of others"
     CAPTURE(refused);
     CHECK_THROWS_WITH_AS(ObjectiveChoice::from(refused), doctest::Contains(" has no key '"), UsageError);
   }
+}
+
+TEST_CASE("objectives: a model is prepared for the horizon at which it is trained, others stay as they are") {
+  models::ModelConfig rule = models::ModelConfig::from("lstm-rule:width=4"),
+                      decoder = testing::decoder(objective_shape);
+  const models::ModelConfig same = decoder;
+  prepare(rule, ObjectiveChoice::from("optimizer:horizon=77"));
+  REQUIRE(rule.as<models::RuleConfig>() != nullptr);
+  CHECK(rule.as<models::RuleConfig>()->horizon == 77);
+  prepare(decoder, ObjectiveChoice::from("causal"));
+  CHECK(decoder == same);
 }
 
 TEST_CASE("objectives: made by name, each over its model's parameters") {

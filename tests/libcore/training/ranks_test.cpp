@@ -200,6 +200,33 @@ TEST_CASE("objectives: each evaluates as many tokens as it is asked to, and smoo
   }
 }
 
+TEST_CASE("objectives: the data of a step are those of its samples, however these are counted") {
+  for (const Case& of : cases()) {
+    CAPTURE(of.model);
+    CAPTURE(of.objective);
+    const Run run(of, settings_of(of, 1), parallel::alone());
+    const auto origins = [&](Index first, Index count) {
+      std::vector<std::pair<std::string, Index>> all;
+      for (const Origin& origin : run.objective().origins(first, count)) all.emplace_back(origin.of, origin.number);
+      return all;
+    };
+    auto parts = origins(0, 1);
+    CHECK(parts.size() >= 1);
+    for (const auto& [first, count] : {std::pair(1, 3), std::pair(4, 2)}) {
+      const auto more = origins(first, count);
+      CHECK(std::ssize(more) >= count);
+      parts.insert(parts.end(), more.begin(), more.end());
+    }
+    CHECK(parts == origins(0, 6));
+    if (!of.objective.starts_with("optimizer") && of.objective != "respond" &&
+        !of.model.starts_with("encoder-decoder")) {
+      const Counts counts = run.objective().batch(0, 4).counts;
+      CHECK(counts.samples == 4);
+      CHECK(counts.units == 4 * 8);
+    }
+  }
+}
+
 TEST_CASE("ranks: weights, states, losses, norms and metrics have the same bits with any number of ranks") {
   for (const Case& of : cases()) {
     CAPTURE(of.model);
