@@ -188,6 +188,14 @@ TEST_CASE("performer: vectors depend on seed and layer alone; training with redr
   CHECK(difference(run(redrawn, step(0)), run(redrawn, {})) > 1e-6);
   CHECK(difference(run(redrawn, step(0)), run(redrawn, step(9))) == 0);
   CHECK(difference(run(redrawn, step(9)), run(redrawn, step(10))) > 1e-6);
+  for (const std::uint64_t later : {10, 20, 30}) {
+    CAPTURE(later);
+    for (std::uint64_t earlier = 0; earlier < later; earlier += 10) {
+      CHECK(difference(run(redrawn, step(earlier)), run(redrawn, step(later))) > 1e-6);
+    }
+    CHECK(difference(run(redrawn, step(later)), run(redrawn, step(later + 9))) == 0);
+    CHECK(difference(run(redrawn, step(later)), run(redrawn, {})) > 1e-6);  // nor are they those of an evaluation
+  }
   CHECK(difference(run(redrawn, step(0)), run(redrawn, step(0, 4))) > 1e-6);
   CHECK(difference(run(redrawn, {}), run(fixed, {})) == 0);  // after training steps, too
   Parameters parameters{ParameterSource(7)};

@@ -247,6 +247,8 @@ TEST_CASE("values in tables show three significant digits at least, and never ze
       {1.234e-7, "1.23e-07"}, {-2e-300, "-2.00e-300"}};
   for (const auto& [value, text] : examples) CHECK(format_fixed(value, 4) == text);
   CHECK(format_fixed(98, 1) == "98.0");
+  CHECK(format_fixed(0, 2) == "0.00");
+  CHECK(format_fixed(0, 0) == "0");
   CHECK(format_fixed(0.004, 2) == "0.00400");
 }
 
