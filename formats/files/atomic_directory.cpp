@@ -39,10 +39,17 @@ AtomicDirectory::AtomicDirectory(const std::string& path) : path_(without_slash(
   handle_ = Descriptor(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC), name);
   if (handle_.number() < 0) throw_system_error(path, "open the new directory");
   check<DataError>(mark_in_use(handle_, name), path, ": cannot create it: ", name, " was removed");
+  const Descriptor mark(::open(mark_file().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), path_);
+  if (mark.number() < 0) throw_system_error(path, "create a file in it");
+}
+
+std::string AtomicDirectory::mark_file() const {
+  return concatenate(temporary(), "/", directory_mark);
 }
 
 void AtomicDirectory::commit() {
   sync_directory(temporary(), path_);
+  if (::unlink(mark_file().c_str()) != 0) throw_system_error(path_, "create");
   if (::rename(temporary().c_str(), path_.c_str()) != 0) throw_system_error(path_, "create");
   temporary_.renamed();
   std::string parent = std::filesystem::path(path_).parent_path().string();

@@ -63,6 +63,7 @@ void remove_file_or_directory(const std::string& path) {
 void remove_if_abandoned(const std::filesystem::path& path) {
   std::error_code ignored;
   const bool is_directory = std::filesystem::is_directory(std::filesystem::symlink_status(path, ignored));
+  if (is_directory && !std::filesystem::exists(path / directory_mark, ignored)) return;
   const int mode = is_directory ? O_RDONLY | O_DIRECTORY : O_RDWR;  // NFS locks only what is open for writing
   const Descriptor file(::open(path.c_str(), mode | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), path.string());
   if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) {

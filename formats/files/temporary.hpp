@@ -50,13 +50,17 @@ std::string_view target_of_temporary(std::string_view name);
 // Whether a file of this name beside the target is taken for one that a killed writer of the target left.
 bool is_named_like_temporary(std::string_view name, const std::string& target);
 
+// The file in each temporary directory by which it differs from others of such names.
+inline constexpr std::string_view directory_mark = ".heddle-temporary";
+
 // Marks an open temporary file or directory as in use until the descriptor is closed, by a lock (flock) that ends with
 // the process. Returns false if it was removed just before by a program that found it abandoned. On file systems
 // without locks it is not marked, and no program removes it.
 bool mark_in_use(const Descriptor& open, const std::string& path);
 
 // Removes from a folder the temporary files and directories of these targets, given by their names in the folder, whose
-// writers have ended: those that were marked and are no longer in use. Errors are ignored.
+// writers have ended: those that were marked and are no longer in use. A directory without directory_mark stays. Errors
+// are ignored.
 void remove_abandoned(const std::string& folder, const std::function<bool(std::string_view target)>& is_target);
 // Removes the abandoned files of one target.
 void remove_abandoned(const std::string& target);

@@ -29,6 +29,25 @@ std::string_view task_of_lists(const JsonNode& object, std::string_view missing)
   return "";
 }
 
+bool has_digits_alone(std::string_view key) {
+  return !key.empty() && key.find_first_not_of("0123456789") == key.npos;
+}
+
+// Whether it has members and this holds for each.
+template <class Holds>
+bool has_only(const JsonNode& object, const Holds& holds) {
+  if (!object.is_object() || object.size() == 0) return false;
+  for (const JsonNode& member : object.members()) {
+    if (!holds(member)) return false;
+  }
+  return true;
+}
+
+// Whether the keys of its members are numbers, as those of a table's rows are unless they have names.
+bool has_row_numbers(const JsonNode& object) {
+  return has_only(object, [](const JsonNode& row) { return has_digits_alone(row.key()); });
+}
+
 // Whether jq takes it after a dot as it is.
 bool is_identifier(std::string_view name) {
   const auto is_part = [](char letter) {
@@ -53,6 +72,12 @@ std::string advice_for_list(const JsonNode& object) {
   return "";
 }
 
+bool is_whole_table(const JsonNode& object) {
+  if (object.find("columns").is_list() && object.find("index").is_list() && object.find("data").is_list()) return true;
+  if (has_row_numbers(object)) return has_only(object, [](const JsonNode& row) { return row.is_object(); });
+  return has_only(object, has_row_numbers);
+}
+
 void check_has_key(const JsonNode& object, const std::string& name, const std::string& where, const char* option) {
   if (has_member(object, name)) return;  // null too
   constexpr std::size_t most_shown = 20;
@@ -61,7 +86,7 @@ void check_has_key(const JsonNode& object, const std::string& name, const std::s
     if (keys.size() <= most_shown)
       keys.push_back(keys.size() < most_shown ? concatenate(text::quoted(member.key())) : "…");
   }
-  const bool is_number = std::ranges::all_of(name, [](char letter) { return letter >= '0' && letter <= '9'; });
+  const bool is_number = has_digits_alone(name);
   const std::string_view task = object.is_object() ? task_of_lists(object, name) : "";
   const std::string lines = advice_for_list(object);
   throw DataError(concatenate(where, ": has no key ", text::quoted(name),

@@ -18,6 +18,14 @@ void check_has_key(const JsonNode& object, const std::string& name, const std::s
 // the list"; "" for others.
 std::string advice_for_list(const JsonNode& object);
 
+// Whether the object holds a table as pandas' to_json() writes it unless told otherwise, {"text": {"0": …}, …}, or by
+// rows, {"0": {"text": …}, …}, or split, {"columns": […], "index": […], "data": […]}.
+bool is_whole_table(const JsonNode& object);
+// The end of a message about one.
+inline constexpr std::string_view advice_for_table =
+    "holds a whole table (pandas' to_json), where each object is one row; write rows with df.to_json(FILE, "
+    "orient=\"records\", lines=True)";
+
 // Members of an object. Throw DataError if they are absent or of another kind.
 std::string text_member(const JsonNode& object, const char* name, const std::string& where);
 JsonNode list_member(const JsonNode& object, const char* name, const std::string& where);

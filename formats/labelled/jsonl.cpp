@@ -23,12 +23,13 @@ struct ObjectText {
   std::size_t byte = 1;  // in that line, from 1
 };
 
-// Throws DataError for anything else than an object.
+// Throws DataError for anything else than an object, and for one that holds a whole table.
 class ParsedObject {
  public:
   explicit ParsedObject(const ObjectText& object)
       : document_(std::string(object.text), object.place.file, object.place.line, object.byte) {
     check<DataError>(this->object().is_object(), object.place, ": is not a JSON object");
+    check<DataError>(!is_whole_table(this->object()), object.place, ": ", advice_for_table);
   }
   JsonNode object() const { return JsonNode(document_); }
 
@@ -113,6 +114,7 @@ void check_each_line_is_object(std::string_view content, const Place& begin) {
   std::string advice = line == "{" ? "jq -c . makes one line of each" : "";
   if (is_json(content)) {
     const JsonDocument all(std::string(without_byte_order_mark(content)), begin.file);
+    check<DataError>(!is_whole_table(JsonNode(all)), begin, ": ", advice_for_table);
     advice = advice_for_list(JsonNode(all));
     if (advice.empty()) advice = "jq -c . makes one line of each";
   }

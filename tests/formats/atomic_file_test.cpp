@@ -114,19 +114,42 @@ TEST_CASE("atomic file: temporary files are recognisable; those in use are left 
                                   std::string(".x.tmp.note"), std::string(".y.tmp.5"), std::string("x.tmp.5")}) {
     write_bytes(folder.file(name), "of another machine");
   }
-  std::filesystem::create_directories(folder.file(".x.tmp.7/inner"));
+  for (const char* const ours : {".x.tmp.7", ".x.tmp.8"}) std::filesystem::create_directories(folder.file(ours));
+  write_bytes(folder.file(".x.tmp.7/") + std::string(directory_mark), "");
+  write_bytes(folder.file(".x.tmp.7/config.json"), "{}");
+  write_bytes(folder.file(".x.tmp.8/notes"), "of a person");
   {
     const Descriptor in_use(::open(folder.file(expected).c_str(), O_RDWR), expected);
     REQUIRE(mark_in_use(in_use, folder.file(expected)));
     AtomicFile file(folder.file("x"));
     file.write("content");
-    CHECK(names_in(folder) == NameSet{".x.tmp.note", expected, expected + ".1", ".y.tmp.5", "x.tmp.5"});
+    CHECK(names_in(folder) == NameSet{".x.tmp.8", ".x.tmp.note", expected, expected + ".1", ".y.tmp.5", "x.tmp.5"});
     file.commit();
   }
   CHECK(read_bytes(folder.file("x")) == "content");
   CHECK(read_bytes(folder.file(expected)) == "of another machine");
   { const AtomicFile next(folder.file("x")); }
-  CHECK(names_in(folder) == NameSet{".x.tmp.note", ".y.tmp.5", "x", "x.tmp.5"});
+  CHECK(names_in(folder) == NameSet{".x.tmp.8", ".x.tmp.note", ".y.tmp.5", "x", "x.tmp.5"});
+  CHECK(read_bytes(folder.file(".x.tmp.8/notes")) == "of a person");
+}
+
+TEST_CASE("atomic directory: what a killed process left goes with the next one of that name, and no other directory") {
+  const TemporaryFolder folder;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const AtomicDirectory left(folder.file("d"));
+    write_bytes(left.temporary() + "/config.json", "{}");
+    ::_exit(0);
+  }
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  std::filesystem::create_directories(folder.file(".d.tmp.77/inner"));
+  CHECK(folder.names().size() == 2);
+  AtomicDirectory directory(folder.file("d"));
+  CHECK(folder.names().size() == 2);
+  write_bytes(directory.temporary() + "/config.json", "{}");
+  directory.commit();
+  CHECK(names_in(folder) == NameSet{".d.tmp.77", "d"});
+  CHECK_FALSE(std::filesystem::exists(folder.file("d/") + std::string(directory_mark)));
 }
 
 TEST_CASE("atomic file: what is open here is in use until it has its name or is gone") {

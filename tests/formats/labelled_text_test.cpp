@@ -149,6 +149,21 @@ TEST_CASE("jsonl: a list of objects, on any number of lines, is read with the li
   CHECK(message_of([&] { read_span_questions("{\"data\": [" + spans + "]}", "x.json", {}, Gold::given); }) ==
         "x.json: article 1: is a question, where SQuAD has articles with paragraphs; jq -c '.data[]' makes a line of "
         "each, for --format jsonl");
+  // pandas' to_json: by columns (its default), by rows, split; over several lines; and objects that are none of these.
+  const std::string whole =
+      "x.jsonl:1: holds a whole table (pandas' to_json), where each object is one row; write rows with "
+      "df.to_json(FILE, orient=\"records\", lines=True)";
+  for (const char* const table :
+       {R"({"text": {"0": "a", "1": "b"}, "label": {"0": "x", "1": "y"}})", R"({"text": {"0": "a"}})",
+        R"({"0": {"text": "a", "label": "x"}, "1": {"text": "b", "label": "y"}})",
+        R"({"columns": ["text", "label"], "index": [0], "data": [["a", "x"]]})",
+        "{\n  \"text\":{\n    \"0\":\"a\"\n  },\n  \"label\":{\n    \"0\":\"x\"\n  }\n}"}) {
+    CAPTURE(table);
+    CHECK(jsonl_message(table) == whole);
+  }
+  CHECK(jsonl_message(R"({"text": {"0": "a"}, "label": "x"})") == "x.jsonl:1: \"text\" is not a string");
+  CHECK(jsonl_message(R"({"text": {}, "label": {}})") == "x.jsonl:1: \"text\" is not a string");
+  CHECK(jsonl_message(R"({"text": {"a": "b"}})") == "x.jsonl:1: \"text\" is not a string");
   CHECK(jsonl_message("[" + good + ",\n {\"text\": NaN}]") ==
         "x.jsonl:2: not valid JSON, at byte 11 of the line: JSON has no NaN; null can stand for it");
   CHECK(jsonl_message("[" + good + ",\n  5, " + good + "]") == "x.jsonl:2: is not a JSON object");
