@@ -18,7 +18,7 @@ void check_has_key(const JsonNode& object, const std::string& name, const std::s
 // the list"; "" for others.
 std::string advice_for_list(const JsonNode& object);
 
-// Whether the object holds a table as pandas' to_json() writes it unless told otherwise, {"text": {"0": …}, …}, or by
+// Whether the object holds a table as pandas' to_json() writes it by default, {"text": {"0": …}, …}, or by
 // rows, {"0": {"text": …}, …}, or split, {"columns": […], "index": […], "data": […]}.
 bool is_whole_table(const JsonNode& object);
 // The end of a message about one.
