@@ -32,8 +32,7 @@ bool may_be_name(std::string_view name) {
 iconv_t converter_from(const std::string& encoding) {
   const iconv_t converter = may_be_name(encoding) ? ::iconv_open("UTF-8", encoding.c_str()) : no_converter;
   check<UsageError>(converter != no_converter, "'", encoding,
-                    "' is no encoding that this system knows, as latin1, windows-1252 and utf-16 are; iconv -l lists "
-                    "them");
+                    "' is not an encoding of this system, such as latin1, windows-1252 or utf-16; iconv -l lists them");
   return converter;
 }
 

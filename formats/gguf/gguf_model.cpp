@@ -200,7 +200,7 @@ text::TokenizerModel read_tokenizer(const GgufFile& file, const std::string& pat
   tokenizer.merges = read_merges(file, tokenizer.pieces, path);
   if (const Index* const end = file.find<Index>(end_key)) {
     check<DataError>(std::ranges::count(tokenizer.special_tokens, *end) == 1, path, ": ", end_key, " is ", *end,
-                     ", which is no control token");
+                     ", which is not a control token");
     tokenizer.end_of_text = *end;
   }
   return tokenizer;

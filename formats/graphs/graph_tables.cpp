@@ -149,7 +149,7 @@ data::SplitSide side_in(const std::string& text, const Place& place) {
   for (const auto& [side, name] : Names<data::SplitSide>::list) {
     if (name == text) return side;
   }
-  throw DataError(concatenate(place, ": '", text, "' is no side of a split, train, valid or test"));
+  throw DataError(concatenate(place, ": '", text, "' is not a part of a split: train, valid or test"));
 }
 
 class TablesReader {
@@ -326,8 +326,8 @@ class TablesReader {
         double& own = record.targets[e * columns + column];
         if (std::isnan(own)) own = value;
         check<DataError>(std::isnan(value) || own == value, edges_.place(rows[order[e]]), ": the edge has the label '",
-                         targets_.columns[column].name, "' of another value the other way, in line ",
-                         edges_.line(rows[order[reverse]]), "; where each way has its own, the edges are directed");
+                         targets_.columns[column].name, "', which differs from that of the other direction in line ",
+                         edges_.line(rows[order[reverse]]), "; if each direction has its own label, give --directed");
       }
     }
   }
@@ -355,11 +355,11 @@ class TablesReader {
         for (const std::size_t other : same) {
           const double value = record.targets[other * columns + column];
           check<DataError>(std::isnan(own) || std::isnan(value) || own == value, pairs_->place(rows[i]),
-                           ": the pair has the label '", targets_.columns[column].name, "' of another value in line ",
-                           pairs_->line(rows[other]), "; ",
+                           ": the pair has the label '", targets_.columns[column].name,
+                           "', which differs from that of the pair in line ", pairs_->line(rows[other]), "; ",
                            record.graph.pairs[other].source == source
                                ? "leave one of them out"
-                               : "where each way has its own, the pairs are directed");
+                               : "if each direction has its own label, give --directed");
         }
       }
       same.push_back(i);

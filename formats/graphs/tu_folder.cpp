@@ -58,7 +58,7 @@ class TuLines {
     Index number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     check<DataError>(error == std::errc() && end == text.data() + text.size(), place(line), ": '", std::string(text),
-                     "' is no whole number");
+                     "' is not a whole number");
     return number;
   }
 
@@ -90,7 +90,8 @@ class TuFeatures {
                      attributes_.path(), ":1 has ", width_);
     for (const std::string_view field : fields) {
       const std::optional<double> number = number_in(field);
-      check<DataError>(number.has_value(), attributes_.place(item), ": '", std::string(field), "' is no finite number");
+      check<DataError>(number.has_value(), attributes_.place(item), ": '", std::string(field),
+                       "' is not a finite number");
       numbers.push_back(static_cast<float>(*number));
     }
   }
@@ -248,7 +249,8 @@ class TuReader {
                        attributes.path(), ":1 has ", width);
       for (const std::string_view field : fields) {
         const std::optional<double> number = number_in(field);
-        check<DataError>(number.has_value(), attributes.place(i), ": '", std::string(field), "' is no finite number");
+        check<DataError>(number.has_value(), attributes.place(i), ": '", std::string(field),
+                         "' is not a finite number");
         records_[i].targets.push_back(*number);
       }
     }

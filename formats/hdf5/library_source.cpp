@@ -132,8 +132,9 @@ void read_chunks(const Handle& properties, DatasetLayout& layout, const std::str
     std::array<char, 64> name{};
     const H5Z_filter_t filter = H5Pget_filter2(properties.id(), static_cast<unsigned>(i), &flags, &parameters, nullptr,
                                                name.size(), name.data(), &configuration);
-    check<DataError>(H5Zfilter_avail(filter) > 0, where, ": is stored with the filter '", name.data(),
-                     "', which this HDF5 library lacks; h5repack -f NONE writes the file without, where it is known");
+    check<DataError>(
+        H5Zfilter_avail(filter) > 0, where, ": is stored with the filter '", name.data(),
+        "', which this HDF5 library lacks; on a system that has it, h5repack -f NONE writes the file without it");
   }
 }
 

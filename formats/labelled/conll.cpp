@@ -44,18 +44,18 @@ struct ConllColumns {
 
 std::size_t conll_column(std::string_view option, std::string_view column, std::string_view advice) {
   const std::optional<Index> number = index_of(column);
-  check<UsageError>(number && *number >= 1, "--", option, ": '", column, "' is no column of CoNLL columns; give ",
+  check<UsageError>(number && *number >= 1, "--", option, ": '", column, "' is not a column of the file; give ",
                     advice);
   return static_cast<std::size_t>(*number - 1);
 }
 
 ConllColumns conll_columns(std::string_view words, std::string_view tags) {
   ConllColumns columns;
-  if (!words.empty()) columns.word = conll_column("text-column", words, "the number of that of the words, from 1");
+  if (!words.empty()) columns.word = conll_column("text-column", words, "the number of the column of words, from 1");
   if (tags.empty()) return columns;
-  columns.tag = conll_column("label-column", tags, "the number of that of the tags, from 1");
+  columns.tag = conll_column("label-column", tags, "the number of the column of tags, from 1");
   check<UsageError>(columns.word != *columns.tag, "--label-column: column ", tags,
-                    " has the words; give the number of that of the tags, or that of the words with --text-column");
+                    " has the words; give the number of the column of tags, or of words with --text-column");
   return columns;
 }
 
@@ -68,7 +68,7 @@ std::size_t conllu_column(std::string_view option, std::string_view column) {
   if (named != names.end()) return static_cast<std::size_t>(named - names.begin());
   const std::optional<Index> number = index_of(column);
   check<UsageError>(number && *number >= 1 && *number <= static_cast<Index>(conllu_columns), "--", option, ": '",
-                    column, "' is no column of CoNLL-U, which are ", join(names), ", or 1 to 10");
+                    column, "' is not a column of CoNLL-U, which has ", join(names), ", or 1 to 10");
   return static_cast<std::size_t>(*number - 1);
 }
 

@@ -46,7 +46,7 @@ char separator_from(const std::string& value) {
   if (named != std::ranges::end(separators)) return named->letter;
   const bool is_letter = value.size() == 1 && static_cast<unsigned char>(value[0]) < 0x80;
   check<UsageError>(is_letter && std::string_view("\r\n\"'").find(value[0]) == std::string_view::npos, "separator: '",
-                    value, "' is no separator; give one ASCII character, or tab, comma, semicolon or space");
+                    value, "' is not a separator; give one ASCII character, or tab, comma, semicolon or space");
   return value[0];
 }
 
@@ -60,7 +60,7 @@ std::vector<std::string> tags_from(const std::string& value) {
   const std::vector<std::string> tags = split(value, ' ');
   const std::set<std::string> different(tags.begin(), tags.end());
   check<UsageError>(tags.size() >= 2 && different.size() == tags.size() && !different.contains(""), "tags: '", value,
-                    "' is no list of tags; write different names with one space between them: 'O B-PER I-PER'");
+                    "' is not a list of tags; write different names with one space between them: 'O B-PER I-PER'");
   return tags;
 }
 

@@ -55,7 +55,7 @@ symbolic::Certificate read_certificate(const JsonNode& root) {
   root.expect_only({certificate_key, "system", "function", "claim", "positive", "decreasing", "box"});
   root[certificate_key].expect(1);
   const symbolic::Claim claim = symbolic::claim_named(root["claim"].text());
-  if (claim == symbolic::Claim::nothing) root["claim"].refuse("is no claim of a certificate");
+  if (claim == symbolic::Claim::nothing) root["claim"].refuse("is not a claim of a certificate");
   return {.system = std::string(root["system"].text()),
           .function = std::string(root["function"].text()),
           .claim = claim,

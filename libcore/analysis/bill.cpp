@@ -29,7 +29,7 @@ void add_run(const Work& work, Bill& bill) {
 
 Bill bill_for(const Machines& machines, const Work& work) {
   check<UsageError>((machines.chips > 0) != (machines.devices > 0),
-                    "give either the number of chips or that of devices");
+                    "give either the number of chips or the number of devices");
   check<UsageError>(work.tokens == 0 || work.days == 0, "give either tokens or days");
   Bill bill;
   bill.devices = machines.devices > 0 ? machines.devices : std::ceil(machines.chips / machines.chips_per_device);

@@ -46,7 +46,7 @@ struct AttentionSupport {
     visitor(Field("causal", "cannot hide the future, as decoders must"), self.causal);
     visitor(Field("cross", "cannot attend to another sequence"), self.cross);
     visitor(Field("cached", "cannot continue texts step by step"), self.cached);
-    visitor(Field("window", "has no window, which a memory of earlier windows needs, too"), self.window);
+    visitor(Field("window", "has no window; a memory of earlier windows needs one, too"), self.window);
     visitor(Field("pairs", "cannot hide single pairs of positions"), self.pairs);
     visitor(Field("grouped", "needs as many key heads as heads"), self.grouped);
     visitor(Field("bias", "computes no scores to which the bias of these positions could be added"), self.bias);
@@ -57,8 +57,8 @@ struct AttentionSupport {
             self.segments);
     visitor(Field("weights", "does not return its weights"), self.weights);
     visitor(Field("rotation",
-                  "has other scores where queries and keys are rotated together, so that with these positions what a "
-                  "memory says would depend on where windows begin"),
+                  "changes its scores if queries and keys are rotated together, so with these positions the result of "
+                  "a memory depends on where windows begin"),
             self.rotation);
     visitor(Field("edges", "cannot attend along the edges of a graph"), self.edges);
   }

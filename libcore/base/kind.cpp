@@ -108,7 +108,7 @@ KindText KindText::parse(std::string_view text) {
   for (const std::string& part : parts_of(text.substr(colon + 1))) {
     const std::size_t equals = part.find('=');
     check<UsageError>(equals != part.npos && equals > 0, "'", text, "': '", part,
-                      "' is no setting; write NAME:KEY=VALUE,…, and a comma inside a value as \\,");
+                      "' is not a setting; write NAME:KEY=VALUE,…, and a comma inside a value as \\,");
     result.settings.emplace_back(part.substr(0, equals), part.substr(equals + 1));
     check<UsageError>(keys.insert(Field(part.substr(0, equals), "").option()).second, "'", text,
                       "': ", part.substr(0, equals), " is given twice");

@@ -34,7 +34,7 @@ MaskedGraphs::MaskedGraphs(const GraphSource& source, const GraphSchema& feature
       columns_(features.nodes.categories.size()),
       options_(options) {
   check<DataError>(columns_ > 0, source.name(),
-                   ": its nodes have no feature that is a category, which is what masked nodes are predicted by");
+                   ": its nodes have no feature that is a category, so there is nothing to predict of masked nodes");
 }
 
 Index MaskedGraphs::graph_of(Index sample) const {

@@ -67,8 +67,7 @@ struct PermutationOptions {
   static void visit(Self& self, Visitor& visitor) {
     visitor(
         Field("partial_prediction",
-              "predict one in N tokens, the last ones of a random order, from all others and from those before them "
-              "in it")
+              "predict one in N tokens: the last ones of a random order, each from all tokens before it in this order")
             .range(1, 1000)
             .takes("N"),
         self.partial_prediction);

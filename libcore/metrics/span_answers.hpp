@@ -30,7 +30,7 @@ struct AnswerScores {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("questions", "how many were asked"), self.questions);
+    visitor(Field("questions", "number of questions"), self.questions);
     visitor(Field("exact_match", "fraction of answers that are a gold answer"), self.exact_match);
     visitor(Field("token_f1", "mean F1 of the words of answer and gold answer"), self.token_f1);
   }
@@ -42,8 +42,8 @@ struct AnswerReport {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     AnswerScores::visit(self.all, visitor);
-    visitor(Field("answerable", "of questions that have an answer"), self.answerable);
-    visitor(Field("impossible", "of questions that have none"), self.impossible);
+    visitor(Field("answerable", "scores of questions that have an answer"), self.answerable);
+    visitor(Field("impossible", "scores of questions that have none"), self.impossible);
   }
 };
 

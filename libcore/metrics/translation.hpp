@@ -92,7 +92,7 @@ struct TranslationReport {
     visitor(Field("bleu", "BLEU, from 0 to 100"), self.bleu);
     visitor(Field("chrf", "chrF2, from 0 to 100"), self.chrf);
     visitor(Field("chrf_words", "chrF2++, from 0 to 100"), self.chrf_words);
-    visitor(Field("ter", "TER, edits for 100 words"), self.ter);
+    visitor(Field("ter", "TER, edits per 100 words"), self.ter);
     visitor(Field("exact_match", "fraction of lines that equal a reference"), self.exact_match);
     visitor(Field("precisions", "of the n-grams of 1 to 4 words, in percent"), self.precisions);
     visitor(Field("brevity_penalty", "factor of BLEU for translations shorter than the references"),

@@ -173,15 +173,13 @@ struct BagConfig : TokenConfig {
                 .range(1, 16)
                 .takes("N"),
             self.ngrams);
-    visitor(
-        Field(
-            "buckets",
-            "rows of the table that n-grams share by their hash; auto means eight for each n-gram of the examples; of "
-            "many classes fewer, but one at least")
-            .range(1, 1 << 30)
-            .word(0, "auto")
-            .takes("N"),
-        self.buckets);
+    visitor(Field("buckets",
+                  "rows of the table that n-grams share by their hash; auto means eight for each n-gram of the "
+                  "examples; fewer if there are many classes, but at least one")
+                .range(1, 1 << 30)
+                .word(0, "auto")
+                .takes("N"),
+            self.buckets);
     TokenConfig::visit(self, visitor);
   }
 };

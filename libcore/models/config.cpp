@@ -188,8 +188,8 @@ void check_memory(const TransformerConfig& config, Index memory) {
       make_positions(config.positions, Scope(parameters, ""),
                      {config.max_positions(), config.width, shape.heads, shape.key_width, embedding_stddev, true});
   check<UsageError>(!positions->is_absolute(), "`memory` = ", memory, ": `positions` = ", config.positions,
-                    " begin anew in each window, so that a token and one of the memory would stand at one place; give "
-                    "positions that are relative, such as transformer-xl, rope or alibi");
+                    " begin anew in each window, so tokens of the window and of the memory share numbers; give "
+                    "relative positions, such as transformer-xl, rope or alibi");
   check<UsageError>(config.context == 0, "`memory` = ", memory,
                     ": a model with a memory reads texts of any length; give `context` = auto, and `sequence_length` "
                     "for the length of a window");

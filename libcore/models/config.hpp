@@ -307,14 +307,13 @@ class ModelConfig : public KindOf<CommonConfig> {
 template <class Self, class Visitor>
 void heddle::models::StackConfig::visit(Self& self, Visitor& visitor) {
   visitor(Field("layers", "number of blocks").range(0, 10000).takes("N").essential(), self.layers);
-  visitor(
-      Field("distinct_layers",
-            "number of blocks with weights of their own, which all layers use in turn; auto means layers, 1 ties all "
-            "layers as in ALBERT")
-          .range(1, 10000)
-          .word(0, "auto")
-          .takes("N"),
-      self.distinct_layers);
+  visitor(Field("distinct_layers",
+                "number of blocks with weights of their own, which all layers use cyclically; auto means layers, 1 "
+                "ties all layers as in ALBERT")
+              .range(1, 10000)
+              .word(0, "auto")
+              .takes("N"),
+          self.distinct_layers);
   visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N").essential(), self.width);
   visitor(Field("heads", "number of attention heads; must divide the width").range(1, 10000).takes("N").essential(),
           self.heads);

@@ -22,7 +22,7 @@ struct DecoderConfig : TransformerConfig, ValueEmbeddingConfig {
     TransformerConfig::visit(self, visitor);
     visitor(Field("memory",
                   "number of positions of earlier windows that each layer may attend to, as in Transformer-XL; needs "
-                  "positions that are relative")
+                  "relative positions")
                 .range(1, 10000000)
                 .word(0, "none")
                 .takes("N"),

@@ -36,8 +36,7 @@ struct EncoderConfig : TransformerConfig, ValueEmbeddingConfig {
     visitor(Field("pooler", "layer over the first token's hidden state that represents the whole text, as in BERT"),
             self.pooler);
     visitor(Field("masked_head",
-                  "layers that predict masked tokens, by which an encoder is trained; encoders of other programs may "
-                  "have lost them"),
+                  "layers that predict masked tokens, for pre-training; encoders of other programs may lack them"),
             self.masked_head);
     visitor(Field("next_sentence", "with a pooler: also predict whether the second of two segments follows the first"),
             self.next_sentence);
@@ -48,8 +47,8 @@ struct EncoderConfig : TransformerConfig, ValueEmbeddingConfig {
             .takes("N"),
         self.embedding_width);
     visitor(Field("generator_width",
-                  "width of the generator that proposes tokens for the detect objective; auto means, with it, a "
-                  "quarter of the width, or half of a width below 256, else no generator")
+                  "width of the generator that proposes tokens for the detect objective; auto means, with this "
+                  "objective, a quarter of the width, or half if the width is below 256; otherwise no generator")
                 .range(1, 1000000)
                 .word(0, "auto")
                 .takes("N"),

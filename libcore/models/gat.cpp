@@ -32,7 +32,7 @@ struct GatConfig : GraphModelConfig {
                 .named_in(attention_variants),
             self.attention);
     visitor(Field("projections",
-                  "how many matrices make queries, keys and values: one for all, two (one of queries), three")
+                  "number of matrices for queries, keys and values: one for all, two (one for queries), three")
                 .one_of(names_of<GraphProjections>())
                 .takes("NUMBER"),
             self.projections);
@@ -43,7 +43,9 @@ struct GatConfig : GraphModelConfig {
     visitor(Field("activation", "non-linearity after attention").one_of(names_of<Activation>()).takes("NAME"),
             self.activation);
     visitor(
-        Field("edge_values", "edges add to what nodes hear, besides to how much; as in GAT and GATv2 only with false"),
+        Field(
+            "edge_values",
+            "edges add to the values that nodes receive, not only to the attention weights; GAT and GATv2 have false"),
         self.edge_values);
     visitor(Field("weight_dropout", "dropout rate of attention weights").range(0, 0.99).takes("P"),
             self.weight_dropout);

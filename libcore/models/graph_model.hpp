@@ -31,14 +31,15 @@ struct GraphModelConfig : GraphConfig {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("layers", "number of layers").range(0, 10000).takes("N").essential(), self.layers);
     visitor(Field("width", "width of the residual stream").range(1, 1000000).takes("N").essential(), self.width);
-    visitor(Field("edge_width", "width of the vectors of edges; none: what edges are says nothing")
+    visitor(Field("edge_width", "width of the vectors of edges; none: features of edges are ignored")
                 .range(1, 1000000)
                 .word(0, "none")
                 .takes("N"),
             self.edge_width);
-    visitor(
-        Field("readout", "the vector of a graph, of those of its nodes").one_of({"sum", "mean", "max"}).takes("NAME"),
-        self.readout);
+    visitor(Field("readout", "how the vectors of nodes become the vector of a graph")
+                .one_of({"sum", "mean", "max"})
+                .takes("NAME"),
+            self.readout);
     visitor(Field("masked_head", "the head that predicts masked nodes, which pre-training adds"), self.masked_head);
     GraphConfig::visit(self, visitor);
   }

@@ -53,7 +53,7 @@ struct GraphTransformerConfig : GraphModelConfig {
                 .takes("N"),
             self.max_distance);
     visitor(
-        Field("max_degree", "the number of edges from which nodes share a vector of degree; none: degrees say nothing")
+        Field("max_degree", "the number of edges from which nodes share a vector of degree; none: degrees are ignored")
             .range(1, 10000)
             .word(0, "none")
             .takes("N"),

@@ -19,12 +19,14 @@ struct MessagePassingConfig : GraphModelConfig {
   static void visit(Self& self, Visitor& visitor) {
     GraphModelConfig::visit(self, visitor);
     visitor(Field("messages",
-                  "of what: source: the state of the source and the edge (GIN, GINE); both: a layer of both ends and "
-                  "the edge")
+                  "contents of a message; source: the state of the source and the edge (GIN, GINE); both: a layer of "
+                  "both ends and the edge")
                 .one_of(names_of<Messages>())
                 .takes("NAME"),
             self.messages);
-    visitor(Field("reduction", "of the messages that reach a node").one_of(names_of<Reduction>()).takes("NAME"),
+    visitor(Field("reduction", "how the messages that reach a node are combined")
+                .one_of(names_of<Reduction>())
+                .takes("NAME"),
             self.reduction);
     visitor(Field("update", "gin: two layers of (1 + epsilon) state + messages; linear: one layer of both")
                 .one_of(names_of<NodeUpdate>())

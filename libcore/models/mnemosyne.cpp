@@ -22,11 +22,9 @@ struct MnemosyneConfig : RuleConfig {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("width", "width of the vectors of coordinates").range(1, 10000).takes("N"), self.width);
-    visitor(
-        Field("vectors", "random vectors of the features, of which there are twice as many").range(1, 10000).takes("N"),
-        self.vectors);
-    visitor(Field("decay", "how much of the memory fades in a step: e^-decay is left").range(0, 100).takes("X"),
-            self.decay);
+    visitor(Field("vectors", "number of random vectors; there are two features for each").range(1, 10000).takes("N"),
+            self.vectors);
+    visitor(Field("decay", "the memory is multiplied by e^-decay in each step").range(0, 100).takes("X"), self.decay);
     RuleConfig::visit(self, visitor);
   }
 };

@@ -17,7 +17,7 @@ struct RuleConfig : CommonConfig {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("scale", "what steps are multiplied with").above(0, 1000).takes("X"), self.scale);
+    visitor(Field("scale", "factor of the updates").above(0, 1000).takes("X"), self.scale);
     visitor(Field("precision", "p: gradients below e^-p count in proportion, larger ones by their logarithms / p")
                 .above(0, 100)
                 .takes("P"),

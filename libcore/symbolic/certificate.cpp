@@ -106,7 +106,7 @@ LyapunovProblem::LyapunovProblem(const System& of, const Tree& tree)
 void LyapunovProblem::set_polynomials(const std::vector<Polynomial>& fields, const Polynomial& whole) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const Rational rest = fields[i].constant();
-    check<DataError>(rest.is_zero(), "0 is no equilibrium: ", system.names[i], "' = ", rest.text(), " there",
+    check<DataError>(rest.is_zero(), "0 is not an equilibrium: ", system.names[i], "' = ", rest.text(), " there",
                      nearby_equilibrium(fields, system.names));
   }
   function = whole - Polynomial(dimension(), whole.constant());

@@ -264,7 +264,8 @@ FunctionProblem::FunctionProblem(const System& system, const Tree& candidate, bo
     bool is_critical = true;
     for (std::size_t i = 0; i < n; ++i) {
       const ex field = to_ginac(system.fields[i], symbols);
-      check<DataError>(ring.of(field.subs(origin)).is_zero(), "0 is no equilibrium: ", names[i], "' is not 0 there");
+      check<DataError>(ring.of(field.subs(origin)).is_zero(), "0 is not an equilibrium: ", names[i],
+                       "' is not 0 there");
       wide.push_back(ring.of(shifted.diff(symbols[i])));
       is_critical = is_critical && ring.of(shifted.diff(symbols[i]).subs(origin)).is_zero();
       rate -= shifted.diff(symbols[i]) * field;

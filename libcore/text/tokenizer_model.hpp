@@ -79,7 +79,7 @@ struct TokenizerModel {
     visitor(Field("strip_right", "ids of special and added tokens that include the white space after them"),
             self.strip_right);
     visitor(Field("single_words",
-                  "ids of special and added tokens that are found only where no letter, digit or underscore is beside"),
+                  "ids of special and added tokens that are found only if no letter, digit or underscore is adjacent"),
             self.single_words);
     visitor(Field("normalised_tokens",
                   "ids of special and added tokens that are found in normalised text, and after the "

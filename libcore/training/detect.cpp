@@ -184,7 +184,7 @@ struct DetectSettings final : ObjectiveSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("weight", "weight of the loss of detecting replaced tokens, beside that of the generator")
+    visitor(Field("weight", "weight of the loss of detecting replaced tokens, relative to the generator's loss")
                 .above(0, 1e6)
                 .formerly("detection_weight")
                 .takes("X"),

@@ -108,7 +108,7 @@ struct LearnedSettings final : OptimizerSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("file", "model that takes the steps, made by pretrain with `objective` optimizer")
+    visitor(Field("file", "model that computes the updates, made by pretrain with `objective` optimizer")
                 .takes("FILE")
                 .by_content(),
             self.file);

@@ -58,9 +58,9 @@ struct LionSettings final : OptimizerSettings {
 
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
-    visitor(Field("beta1", "how much of the momentum the direction of a step keeps").range(0, 0.999999).takes("X"),
+    visitor(Field("beta1", "weight of the momentum in the direction of a step").range(0, 0.999999).takes("X"),
             self.beta1);
-    visitor(Field("beta2", "how much of it is kept from step to step").range(0, 0.999999).takes("X"), self.beta2);
+    visitor(Field("beta2", "decay of the momentum").range(0, 0.999999).takes("X"), self.beta2);
     OptimizerSettings::visit(self, visitor);
   }
 };

@@ -166,8 +166,8 @@ struct MixedSettings final : ObjectiveSettings {
                 .takes("P"),
             self.causal);
     visitor(Field("masked",
-                  "fraction of the tokens of the others to predict; 80 % of them are masked, 10 % replaced by random "
-                  "tokens, 10 % kept")
+                  "fraction of the tokens to predict in the other sequences; 80 % of them are masked, 10 % replaced by "
+                  "random tokens, 10 % kept")
                 .above(0, 1)
                 .takes("P"),
             self.masking.probability);

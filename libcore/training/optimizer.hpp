@@ -84,17 +84,19 @@ struct OptimizerSettings {
   static void visit(Self& self, Visitor& visitor) {
     visitor(Field("weight_decay", "weight decay of matrices; norms and biases have none").range(0, 100).takes("X"),
             self.weight_decay);
-    visitor(Field("embedding_rate",
-                  "learning rate of embeddings, those that the output shares among them, as a multiple of the others'")
-                .above(0, 1000)
-                .takes("X"),
-            self.embedding_rate);
-    visitor(Field("embedding_decay", "weight decay of embeddings, too"), self.embedding_decay);
     visitor(
-        Field("exchange",
-              "dtype in which ranks exchange gradients and updates; bf16: half the bytes, rounded by one process, too")
-            .takes("NAME"),
-        self.exchange);
+        Field(
+            "embedding_rate",
+            "learning rate of embeddings, also of those that the output shares, as a multiple of the other parameters'")
+            .above(0, 1000)
+            .takes("X"),
+        self.embedding_rate);
+    visitor(Field("embedding_decay", "apply weight decay to embeddings, too"), self.embedding_decay);
+    visitor(Field("exchange",
+                  "dtype in which ranks exchange gradients and updates; bf16 halves the bytes, and one process rounds "
+                  "in the same way")
+                .takes("NAME"),
+            self.exchange);
   }
 };
 

@@ -22,7 +22,7 @@ struct Wsd final : ScheduleSettings {
   template <class Self, class Visitor>
   static void visit(Self& self, Visitor& visitor) {
     ScheduleSettings::visit(self, visitor);
-    visitor(Field("decay", "the part of the steps after the warm-up in which the rate falls")
+    visitor(Field("decay", "fraction of the steps after the warm-up in which the rate falls")
                 .above(0, 1)
                 .takes("X")
                 .changeable(),

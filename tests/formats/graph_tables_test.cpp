@@ -261,7 +261,7 @@ TEST_CASE("collections of graphs: several labels and attributes of nodes, edges 
   CHECK(says("graph_labels", "1,u\n1\n") ==
         "T_graph_labels.txt:2: has 1 labels, but " + folder.file("T_graph_labels.txt") + ":1 has 2");
   CHECK(says("graph_labels", "1,u\n,u\n") == "T_graph_labels.txt:2: the label is empty");
-  CHECK(says("graph_attributes", "1,2\n3,x\n") == "T_graph_attributes.txt:2: 'x' is no finite number");
+  CHECK(says("graph_attributes", "1,2\n3,x\n") == "T_graph_attributes.txt:2: 'x' is not a finite number");
   CHECK(says("graph_attributes", "1,2\n3\n").starts_with("T_graph_attributes.txt:2: has 1 attributes"));
   CHECK(says("graph_attributes", "1\n") == "T_graph_attributes.txt: has 1 lines, but the number of graphs is 2");
   CHECK(says("node_labels", "b,7\na\nb,7\n").starts_with("T_node_labels.txt:2: has 1 labels"));

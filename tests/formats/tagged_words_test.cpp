@@ -122,14 +122,14 @@ TEST_CASE("tables: separators and quotes by settings of the format") {
     CHECK(FormatChoice::from_text(text).text() == text);
   }
   for (const auto& [text, says] : std::vector<std::pair<std::string, std::string>>{
-           {"csv:separator=ab", "'ab' is no separator"},
-           {"csv:separator=\"", "'\"' is no separator"},
+           {"csv:separator=ab", "'ab' is not a separator"},
+           {"csv:separator=\"", "'\"' is not a separator"},
            {"csv:quote=|", "quote: "},
            {"auto:separator=tab", "auto has no setting 'separator'; it has encoding"},
            {"conll:quote=none", "conll has no setting 'quote'"},
-           {"jsonl:tags=O", "is no list of tags"},
-           {"csv:encoding=no-such", "'no-such' is no encoding"},
-           {"csv:encoding=latin1//IGNORE", "is no encoding"},
+           {"jsonl:tags=O", "is not a list of tags"},
+           {"csv:encoding=no-such", "'no-such' is not an encoding"},
+           {"csv:encoding=latin1//IGNORE", "is not an encoding"},
            {"exe", "exe"}}) {
     const std::string choice = text;
     CAPTURE(choice);

@@ -183,7 +183,8 @@ TEST_CASE("budget: files that are named like a best model of a run that may beco
   const SmallCorpus corpus;
   corpus.must("echo mine > m.best-5000000.h5");
   const std::string command = train + "--layers 1 --width 16 --heads 2 --batch-size 2 --eval-every 5 -o m.h5 ";
-  corpus.refused(command + "--budget 20s", 2, "m.best-5000000.h5: is named like a best model of this run, and is none");
+  corpus.refused(command + "--budget 20s", 2,
+                 "m.best-5000000.h5: is named like a best model of this run, but is not one");
   corpus.must(command + "--budget 2e8flop");
   CHECK(read_file(corpus.path("m.best-5000000.h5")) == "mine\n");
 }

@@ -105,7 +105,8 @@ TEST_CASE("columns: what is not there is refused, with what is") {
            {tune + "twice.csv", "twice.csv:1: the columns 1 and 3 are both called 'text'", 1},
            {tune + "texts.tsv --text-column 1,2", "texts.tsv:1: --label-column and --text-column are both column 1", 1},
            {tune + "texts.tsv --text-column 2,", "--text-column: '2,' lacks a name; write A,B", 2},
-           {tune + "tags.conll --task label --text-column word", "--text-column: 'word' is no column of CoNLL", 2},
+           {tune + "tags.conll --task label --text-column word", "--text-column: 'word' is not a column of the file",
+            2},
            {tune + "tags.conll --task label --header", "--header: is for labelled texts", 2},
            {"classify tuned.h5 plain.csv --label-column x", "--label-column has no effect without --evaluate", 2},
            {tune + "texts.csv --task label", "texts.csv:1: has no column 'word'; there are: id, gold", 1}}) {

@@ -296,11 +296,12 @@ TEST_CASE("graphs: tables of pairs that contradict themselves, or hold what noth
   const std::string tables = "convert --nodes nodes.csv --edges edges.csv --label-column alike --node-pairs ";
   write_file(corpus.path("same.csv"), "source,target,alike\na,b,yes\nb,c,no\na,b,no\n");
   corpus.refused(tables + "same.csv -o no.h5", 1,
-                 "same.csv:4: the pair has the label 'alike' of another value in line 2; leave one of them out");
+                 "same.csv:4: the pair has the label 'alike', which differs from that of the pair in line 2; leave one "
+                 "of them out");
   write_file(corpus.path("turned.csv"), "source,target,alike\na,b,yes\nb,c,no\nb,a,no\n");
   corpus.refused(tables + "turned.csv -o no.h5", 1,
-                 "turned.csv:4: the pair has the label 'alike' of another value in line 2; where each way has its own, "
-                 "the pairs are directed");
+                 "turned.csv:4: the pair has the label 'alike', which differs from that of the pair in line 2; if each "
+                 "direction has its own label, give --directed");
   CHECK_FALSE(std::filesystem::exists(corpus.path("no.h5")));
   corpus.must(tables + "turned.csv --directed -o turned.h5");
   write_file(corpus.path("open.csv"), "source,target,alike\na,b,yes\nb,c,no\nb,a,\na,b,yes\n");

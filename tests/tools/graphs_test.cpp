@@ -133,10 +133,10 @@ TEST_CASE("graphs: bad collections are refused by file and line") {
   write_file(corpus.path("bare/T_A.txt"), "1,3\n1,2\n");
   corpus.refused("convert bare -o bad.h5", 1, "T_A.txt:2: the edge joins graph 1 with graph 2");
   refused("graph_indicator", "1\n3\n1\n3\n1\n3\n1\n3\n", "T_graph_indicator.txt: graph 2 has no nodes");
-  refused("graph_indicator", "1\nx\n", "T_graph_indicator.txt:2: 'x' is no whole number");
+  refused("graph_indicator", "1\nx\n", "T_graph_indicator.txt:2: 'x' is not a whole number");
   refused("node_attributes", "1,2\n1\n1,2\n1,2\n1,2\n1,2\n1,2\n1,2\n", "T_node_attributes.txt:2: has 1 attributes");
   refused("node_attributes", "1\n", "T_node_attributes.txt: has 1 lines, but there are nodes: 8");
-  refused("node_attributes", "1\nnan\n1\n1\n1\n1\n1\n1\n", "T_node_attributes.txt:2: 'nan' is no finite number");
+  refused("node_attributes", "1\nnan\n1\n1\n1\n1\n1\n1\n", "T_node_attributes.txt:2: 'nan' is not a finite number");
   refused("graph_labels", "1\n", "T_graph_labels.txt: has 1 lines, but the number of graphs is 2");
   refused("B_A", "", "has 2 files that end in _A.txt");
   write_collection(corpus, "loops");
@@ -203,8 +203,9 @@ TEST_CASE("graphs: an edge that is listed both ways has the label of either row"
   CHECK(file.record(0).graph.sources == std::vector<Index>{1, 0, 2, 1});
   CHECK(file.record(0).targets == std::vector<double>{0, 0, 1, 1});
   write_file(corpus.path("edges.csv"), "source,target,label\n1,2,weak\n2,1,strong\n3,2,weak\n2,3,weak\n");
-  corpus.refused("convert --nodes nodes.csv --edges edges.csv -o no.h5", 1,
-                 "edges.csv:2: the edge has the label 'label' of another value the other way, in line 3");
+  corpus.refused(
+      "convert --nodes nodes.csv --edges edges.csv -o no.h5", 1,
+      "edges.csv:2: the edge has the label 'label', which differs from that of the other direction in line 3");
   corpus.must("convert -q --nodes nodes.csv --edges edges.csv --directed -o d.h5");
 }
 
@@ -229,7 +230,7 @@ TEST_CASE("graphs: bad tables are refused by file and line, and options of other
            {nodes + "short.csv", "short.csv:2: the number of columns is 2, not 3", 1},
            {nodes + "edges.tsv --label-column nothing", "no table has a column 'nothing'", 1},
            {"convert --nodes twice.csv --edges pair.csv -o no.h5", "twice.csv:3: the id '1' is there twice", 1},
-           {"convert --nodes sides.csv --edges pair.csv -o no.h5", "sides.csv:3: 'dev' is no side of a split", 1},
+           {"convert --nodes sides.csv --edges pair.csv -o no.h5", "sides.csv:3: 'dev' is not a part of a split", 1},
            {"convert --nodes nodes.csv -o no.h5", "--edges", 2},
            {nodes + "edges.tsv tu", "there is nothing to read in tu", 2},
            {nodes + "edges.tsv --dtype bf16", "--dtype: is for models", 2},

@@ -57,7 +57,7 @@ TEST_CASE("inspect cost: an adapter file without its base, and what no text alon
   CHECK(cost["adapter_parameters"] == 2 * 2 * 2 * (32 + 32));  // layers, matrices, rank, sides
   CHECK(cost["memory"]["gradients_bytes"] == 4 * cost["adapter_parameters"].get<long>());
   CHECK(contains(corpus.must("inspect cost --no-measure apart/lora.h5").out,
-                 " and 512 in adapters, which alone are trained\n"));
+                 " and 512 in adapters; only these are trained\n"));
   write_file(corpus.path("texts.tsv"), "good\tthe cat\nbad\tthe dog\n");
   corpus.must("finetune -q --arch bag --task classify -t tokenizer.h5 --train texts.tsv -o bag.h5 --epochs 1");
   CHECK(lines_in(corpus.refused("inspect cost bag.h5", 1, "no objective of pre-training is for it").err) == 1);

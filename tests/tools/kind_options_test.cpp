@@ -197,7 +197,7 @@ TEST_CASE("kinds as options: unknown names and keys are refused with the option,
   CHECK(complaint({"--paint", "bare:coats=1"}) ==
         "--coats: bare has no key 'coats', which is one of brush, spray; it has none");
   CHECK(complaint({"--paint", "brush:width"}) ==
-        "--paint: 'brush:width': 'width' is no setting; write NAME:KEY=VALUE,…, and a comma inside a value as \\,");
+        "--paint: 'brush:width': 'width' is not a setting; write NAME:KEY=VALUE,…, and a comma inside a value as \\,");
   CHECK(complaint({"--paint", "brush:width=1,width=2"}) == "--paint: 'brush:width=1,width=2': width is given twice");
 }
 

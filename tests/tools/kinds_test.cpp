@@ -60,11 +60,11 @@ TEST_CASE("kinds: texts that are no name with settings are refused in a line tha
   const SmallCorpus corpus;
   const std::string train = "pretrain --train train.h5 -o x.h5 ", how = "write NAME:KEY=VALUE,…";
   for (const auto& [options, parts] : std::vector<std::pair<std::string, std::vector<std::string>>>{
-           {"--arch rnn:,", {"--arch: 'rnn:,': '' is no setting; " + how}},
-           {"--arch rnn:cell", {"--arch: 'rnn:cell': 'cell' is no setting; " + how}},
-           {"--arch rnn:=lstm", {"'=lstm' is no setting; " + how}},
-           {"--arch rnn:cell=lstm,", {"'' is no setting; " + how}},
-           {"--arch decoder:window=1,5", {"'5' is no setting; " + how, R"(a comma inside a value as \,)"}},
+           {"--arch rnn:,", {"--arch: 'rnn:,': '' is not a setting; " + how}},
+           {"--arch rnn:cell", {"--arch: 'rnn:cell': 'cell' is not a setting; " + how}},
+           {"--arch rnn:=lstm", {"'=lstm' is not a setting; " + how}},
+           {"--arch rnn:cell=lstm,", {"'' is not a setting; " + how}},
+           {"--arch decoder:window=1,5", {"'5' is not a setting; " + how, R"(a comma inside a value as \,)"}},
            {"--arch rnn:cell=lstm,cell=gru", {"--arch: ", "cell is given twice"}},
            {"--arch rnn:cell=lstm --arch rnn:layers=2", {"--arch is given twice; give one name, with all settings"}},
            {"--arch rnn:cell=foo", {"--arch: cell: 'foo' is not one of tanh, gru, cho, lstm"}},

@@ -223,7 +223,7 @@ TEST_CASE("options: what has no effect is refused before any work, and the messa
       {train + "--whole-words", "unknown option --whole-words; write --objective detect:whole-words=true ("},
       {train + "--optimizer adamw:beta1=0.8 --optimizer adamw:beta2=0.9",
        "--optimizer is given twice; give one name, with all settings"},
-      {train + "--optimizer adamw:beta2", "'beta2' is no setting; write NAME:KEY=VALUE,"},
+      {train + "--optimizer adamw:beta2", "'beta2' is not a setting; write NAME:KEY=VALUE,"},
       {train + "--optimizer adamw:beta2=x", "--optimizer: beta2: 'x' is not a number; it must be from 0 to 0.999999"},
       {train + "--optimizer adamw:beta2=1", "--optimizer: beta2: 1 is out of range; it must be from 0 to 0.999999"},
       {train + "--optimizer adamx",

@@ -291,7 +291,7 @@ TEST_CASE("outputs: files that are named like a run's own, and are not, stay") {
   corpus.must("cp train.txt m.step-3.h5");
   corpus.kept("m.step-3.h5", command + "--restart --keep 2", "m.step-3.h5: is named like a checkpoint that this run");
   corpus.must("rm m.step-3.h5; cp train.txt m.best-10.h5; rm m.h5");
-  corpus.kept("m.best-10.h5", command, "m.best-10.h5: is named like a best model of this run, and is none");
+  corpus.kept("m.best-10.h5", command, "m.best-10.h5: is named like a best model of this run, but is not one");
   corpus.must(command + "--select last");
   // The next run removes leftovers of a killed one.
   corpus.must("rm -r m.*");

@@ -373,7 +373,7 @@ TEST_CASE("ranks: tools that would do all of their work in each are refused") {
   for (const std::string& command : {std::string("tokenize -t tokenizer.h5 text"), std::string("inspect show train.h5"),
                                      std::string("convert train.h5 x")}) {
     const std::string tool = command.substr(0, command.find(' ', command.starts_with("inspect") ? 8 : 0));
-    corpus.refused(on(2) + command, 2, "several of " + tool + " were started, which would each do all of the work");
+    corpus.refused(on(2) + command, 2, "several of " + tool + " were started, and each repeats the whole work");
   }
   CHECK(corpus.must("HEDDLE_RANKS=1 " + on(2) + "inspect show train.h5").out.size() > 20);
 }

@@ -262,9 +262,9 @@ TEST_CASE("split: what cannot be split is refused, with file and line, and nothi
             "'sorted' is not one of auto, class, labels, random, scaffold", 2},
            {"convert r.csv --split 80,20 -o out", "--split: takes three sizes", 2},
            {"convert r.csv --split 0,50,50 -o out", "--split: train and one of the others", 2},
-           {"convert r.csv --split 80,x,10 -o out", "--split: 'x' is no size", 2},
-           {"convert r.csv --split 80,-1,10 -o out", "--split: '-1' is no size", 2},
-           {"convert r.csv --split ,, -o out", "--split: '' is no size", 2},
+           {"convert r.csv --split 80,x,10 -o out", "--split: 'x' is not a whole number", 2},
+           {"convert r.csv --split 80,-1,10 -o out", "--split: '-1' is not a whole number", 2},
+           {"convert r.csv --split ,, -o out", "--split: '' is not a whole number", 2},
            {"convert r.csv --split 80,10,10", "-o FILE is missing", 2},
            {"convert r.csv one.tsv" + split, "--split takes one labelled file", 2},
            {"convert r.csv --dtype bf16" + split, "--dtype: is for models", 2},
@@ -333,7 +333,7 @@ TEST_CASE("split: sizes that differ from what was asked for are pointed out") {
   write_file(corpus.path("few.tsv"), few);
   // Each part has at least one of five texts of a class.
   CHECK(contains(corpus.must("convert many.tsv --split 80,10,10 -o many").err,
-                 "many.tsv: the sizes are not 80,10,10, as each part has each class"));
+                 "many.tsv: the sizes are not 80,10,10, because each part has each class"));
   CHECK(count(part(corpus, "many", "train.tsv"), "\n") == 36);
   CHECK_FALSE(contains(corpus.must("convert few.tsv --split 80,10,10 -o few").err, "the sizes are not"));
 }

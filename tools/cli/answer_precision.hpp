@@ -9,10 +9,9 @@
 namespace heddle::cli {
 
 inline Field precision_field() {
-  return Field(
-      "precision",
-      "arithmetic of matrix products: f32, bf16 (AMX or AVX-512 BF16), or auto, the faster one on this machine; "
-      "a few lines at a time are read from memory, not multiplied, and stay in f32");
+  return Field("precision",
+               "arithmetic of matrix products: f32, bf16 (AMX or AVX-512 BF16), or auto, the faster one on this "
+               "machine; batches of a few lines stay in f32");
 }
 
 // While it lives, this thread computes in the precision that was chosen; ranks in what the first one finds faster.

@@ -40,8 +40,8 @@ struct CommonOptions {
     visitor(Field("quiet", "print no progress and no notes on standard error").letter('q').essential(), self.quiet);
     visitor(Field("verbose", "print more notes on standard error").letter('v'), self.verbose);
     visitor(Field("trust",
-                  "read HDF5 files with the HDF5 library, which knows all of the format and which malicious "
-                  "files can crash or worse; only for files that you trust"),
+                  "read HDF5 files with the HDF5 library, which supports the whole format, but which malicious files "
+                  "can crash or exploit; only for files that you trust"),
             self.trust);
   }
 };

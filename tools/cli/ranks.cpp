@@ -96,10 +96,9 @@ Ranks::~Ranks() {
 void refuse_ranks(const About& about) {
   const auto launched = parallel::launch();
   if (about.has_ranks || !launched || launched->size.value_or(1) == 1) return;
-  throw UsageError(
-      concatenate(launched->by, " in the environment: several of ", about.command(),
-                  " were started, which would each do all of the work; start it alone, or set HEDDLE_RANKS=1 where "
-                  "each is to do its own"));
+  throw UsageError(concatenate(
+      launched->by, " in the environment: several of ", about.command(),
+      " were started, and each repeats the whole work; start one process, or set HEDDLE_RANKS=1 for separate runs"));
 }
 
 }  // namespace heddle::cli

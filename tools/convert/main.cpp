@@ -58,7 +58,7 @@ struct ConvertOptions {
     visitor(
         Field("dtype", "data type of the stored matrices; keep does not change them").formerly("weights").essential(),
         self.dtype);
-    visitor(Field("calibrate", "token file whose inputs of matrices say which of their weights matter; for --dtype q4")
+    visitor(Field("calibrate", "token file on which the importance of each weight is measured; for --dtype q4")
                 .not_empty()
                 .takes("TOKENS"),
             self.calibrate);
@@ -201,7 +201,7 @@ void convert(cli::Arguments& arguments) {
     return convert_peft(input, options.base, options.output, arguments);
   }
   if (options.merge) return merge_adapter(arguments, options, input);
-  refuse({"base"}, arguments, " has no effect without --merge, but for adapters of PEFT's");
+  refuse({"base"}, arguments, " has no effect without --merge, except for adapters of PEFT");
   const bool one_tokenizer = !options.average && is_tokenizer(input);
   if (makes_json(options) || one_tokenizer) return convert_tokenizer(arguments, options, input);
   for (const std::string& each : inputs) {

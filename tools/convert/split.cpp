@@ -197,7 +197,7 @@ class Splitter {
       const auto count = static_cast<double>(std::ranges::count(parts, static_cast<Index>(part)));
       if (std::abs(count - size * static_cast<double>(shares_[part]) / total) <= far) continue;
       return arguments_.say(concatenate(data_.file, ": the sizes are not ", options_.shares.text(),
-                                        ", as each part has each class, and all copies of a text are in one"));
+                                        ", because each part has each class, and copies of a text stay together"));
     }
   }
 
@@ -483,12 +483,12 @@ Shares Shares::from_text(std::string_view text) {
     Index size = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
     const bool sound = error == std::errc() && end == word.data() + word.size() && size >= 0 && size <= 1'000'000;
-    check<UsageError>(sound, "'", word, "' is no size, a whole number up to 1000000; write --split 80,10,10");
+    check<UsageError>(sound, "'", word, "' is not a whole number up to 1000000; write --split 80,10,10");
     sizes.push_back(size);
   }
   check<UsageError>(sizes.size() == part_names.size(), "takes three sizes, of train, valid and test, not ",
                     sizes.size(),
-                    "; write --split 80,10,10, 90,10,0 where a test set is there, or 80,0,20 for no validation");
+                    "; write --split 80,10,10, 90,10,0 if there is a test set, or 80,0,20 for no validation");
   check<UsageError>(sizes[0] > 0 && sizes[1] + sizes[2] > 0,
                     "train and one of the others need a size above 0; write --split 80,10,10");
   shares.sizes = sizes;

@@ -167,12 +167,11 @@ class ModelChoice {
     folds_ = options_.tuning.folds;
     if (folds_ > 0) check_enough(task.train_data());
     options_.tuning.fold = folds_ > 0 ? 0 : 1;
-    page_.facts.push_back(folds_ > 0
-                              ? concatenate("compared by cross-validation: ", folds_,
-                                            " folds, with as much of each class in each and copies of a text together; "
-                                            "what is written is trained on all examples")
-                              : concatenate("compared on validation data (--valid ", options_.valid,
-                                            "), which also decides when training was best"));
+    page_.facts.push_back(folds_ > 0 ? concatenate("compared by cross-validation: ", folds_,
+                                                   " folds, each with the same fraction of each class and with copies "
+                                                   "of a text together; the chosen model is trained on all examples")
+                                     : concatenate("compared on validation data (--valid ", options_.valid,
+                                                   "), which also decides when training was best"));
     arguments_.say(page_.facts.front() + "; " + page_.facts.back());
   }
 

@@ -79,7 +79,8 @@ struct GenerateOptions {
     visitor(
         Field("base", "base model of an adapter, if it is not in the adapter's directory").not_empty().takes("MODEL"),
         self.base);
-    visitor(Field("max_tokens", "most tokens to generate; auto: 256, or for a target text 50 more than the source has")
+    visitor(Field("max_tokens",
+                  "maximum number of tokens to generate; auto: 256, or for a target text 50 more than the source has")
                 .range(1, 1000000000)
                 .word(0, "auto")
                 .formerly("max_new_tokens")
@@ -97,14 +98,14 @@ struct GenerateOptions {
     visitor(Field("score", "print the log-likelihoods of the texts in nats instead").essential(), self.score);
     visitor(Field("evaluate",
                   "translations: compare them with the references in this file, line by line, and print BLEU, chrF and "
-                  "exact match; other models: count answers that are its lines; -o FILE keeps the texts")
+                  "exact match; other models: count the answers that equal its lines; -o FILE keeps the texts")
                 .not_empty()
                 .takes("FILE")
                 .essential(),
             self.evaluate);
     visitor(Field("answer_after",
-                  "print only the answer: what follows the last of this text in what is generated; with --num-samples "
-                  "the answer of most samples, a tab and their share")
+                  "print only the answer: the generated text after the last occurrence of this text; with "
+                  "--num-samples the most frequent answer, a tab and the fraction of samples with it")
                 .not_empty()
                 .takes("TEXT"),
             self.answer_after);

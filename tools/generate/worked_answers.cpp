@@ -52,7 +52,7 @@ void AnswerEvaluation::add(const Vote& vote) {
 
 void AnswerEvaluation::write(std::ostream& out, bool json) {
   const auto count = std::ssize(right_);
-  check<DataError>(prompts_ > 0, "--evaluate: there is no prompt to answer");
+  check<DataError>(prompts_ > 0, "--evaluate: the file has no prompt to answer");
   check<DataError>(count == prompts_ && !lines_.next(), input_.name(), ": has ",
                    count == prompts_ ? "more lines" : counted(count, "line", "lines"),
                    count == prompts_ ? " than the " : " for ", counted(prompts_, "prompt", "prompts"),

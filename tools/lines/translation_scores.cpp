@@ -22,7 +22,7 @@ void TranslationScores::warn_of_words(const cli::Arguments& arguments) const {
   if (cuts_characters || 2 * unspaced_ <= lines()) return;
   arguments.warn(concatenate(
       "BLEU: the references are in a script without spaces between words, such as Chinese or Japanese, where ",
-      to_text(words_), " takes a whole line for a word; go by chrF2, or write the translations to a file and run ",
+      to_text(words_), " takes a whole line for a word; use chrF2, or write the translations to a file and run ",
       "inspect translations --tokenize zh or char"));
 }
 

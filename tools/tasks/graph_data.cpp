@@ -63,8 +63,8 @@ std::vector<std::size_t> chosen_columns(const data::GraphTargets& targets, const
                                                                       : split(words, ','),
                                                         targets, path);
   check<UsageError>(columns.size() == 1 || are_alike(targets, columns), path, ": has the labels ", join(all),
-                    "; choose one with --label-column; several are learned at once where all are of graphs, with the "
-                    "same classes");
+                    "; choose one with --label-column; several can be learned at once if all are labels of graphs with "
+                    "the same classes");
   return columns;
 }
 

@@ -74,8 +74,8 @@ struct TokenizeOptions {
                 .takes("FILE"),
             self.source_tokenizer);
     visitor(Field("bad_records",
-                  "pairs that cannot be used, as those with an empty side: an error that lists them, or leave them out "
-                  "and print how many")
+                  "pairs that cannot be used, such as those with an empty side: an error that lists them, or leave "
+                  "them out and print how many")
                 .needs({"pairs"})
                 .formerly("empty"),
             self.bad_records);

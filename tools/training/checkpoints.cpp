@@ -174,7 +174,7 @@ void check_none_kept(const std::string& output) {
 void check_best_names(const std::string& output, const std::function<bool(Index)>& evaluates_at) {
   for (const Numbered& file : numbered_files(beginning_of(output, best_part))) {
     check<UsageError>(!evaluates_at(file.step) || is_best_model(file), file.path.string(),
-                      ": is named like a best model of this run, and is none; move it away, or use another -o");
+                      ": is named like a best model of this run, but is not one; move it away, or use another -o");
   }
 }
 
@@ -203,7 +203,7 @@ void take_over_best(const std::string& checkpoint, const std::string& output, In
   std::error_code absent;
   if (!fs::is_regular_file(status_of(from)) || fs::equivalent(from, to, absent)) return;
   check<UsageError>(!fs::exists(status_of(to)) || is_best_model({step, to}), to.string(),
-                    ": is named like the best model so far, and is none; move it away, or use another -o");
+                    ": is named like the best model so far, but is not one; move it away, or use another -o");
   guarded("keep the best model", [&] { link_or_copy(formats::follow_links(from), to); });
 }
 

@@ -23,7 +23,7 @@ data::ProblemTable read_numbers(const std::string& path, const cli::Arguments& a
       const std::optional<double> number = formats::number_in(fields[i]);
       if (columns[i].empty()) are_numbers[i] = number.has_value();
       check<DataError>(!are_numbers[i] || number, path, ":", line, ": '", fields[i], "' in the column '",
-                       table.columns()[i], "', which has numbers, is none");
+                       table.columns()[i], "', which has numbers, is not a number");
       columns[i].push_back(number.value_or(0));
     }
   });

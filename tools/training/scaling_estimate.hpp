@@ -35,10 +35,11 @@ struct ScalingEstimate {
     visitor(Field("seconds_of_exchange", "seconds in which gradients and weights are exchanged"), self.time.exchange);
     visitor(Field("seconds_exposed", "seconds by which the exchange makes a step longer"), self.time.exposed);
     visitor(Field("seconds_of_one_rank", "seconds of the same step on one rank"), self.time.one_rank);
-    visitor(Field("efficiency", "rate of all ranks, over that of one times their number"), self.time.efficiency);
+    visitor(Field("efficiency", "rate of all ranks, divided by their number times the rate of one"),
+            self.time.efficiency);
     visitor(Field("tensor_parallel", "ranks that share each copy of the model"), self.sharing);
     visitor(Field("summed_bytes", "bytes of states that the ranks of a copy sum in each step"), self.summed_bytes);
-    visitor(Field("seconds_of_sums", "seconds in which they do"), self.seconds_of_sums);
+    visitor(Field("seconds_of_sums", "seconds of these sums"), self.seconds_of_sums);
   }
 };
 

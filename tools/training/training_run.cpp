@@ -20,8 +20,7 @@ void read_rule(training::OptimizerChoice& optimizer) {
   if (!optimizer->rule_file()) return;
   const std::string path = *optimizer->rule_file();
   check<UsageError>(!path.empty(),
-                    "--optimizer learned: name the model that takes the steps, learned:file=RULE; pretrain "
-                    "--tasks makes one");
+                    "--optimizer learned: name the update rule, learned:file=RULE; pretrain --tasks makes one");
   const formats::ModelFile file(path);
   const std::shared_ptr<const models::Model> model = formats::load_weights_to_train(file);
   (void)models::require<models::UpdateRule>(*model, "--optimizer learned", path);

@@ -86,7 +86,7 @@ struct TuningSpec {
             self.folds);
     visitor(Field("fold",
                   "fold, from 1, to leave out of training, and to evaluate on unless --valid is given; all: "
-                  "cross-validation; -o takes predictions")
+                  "cross-validation, with -o for the predictions")
                 .needs({"folds"})
                 .range(1, 10000)
                 .word(0, "all")
@@ -111,7 +111,7 @@ struct TuningSpec {
                 .range(0, 100)
                 .takes("X"),
             self.auxiliary_weight);
-    visitor(Field("dropout", "dropout rate; auto: that of --from, or of texts 0.1 if it is less")
+    visitor(Field("dropout", "dropout rate; auto: that of --from, for texts at least 0.1")
                 .range(0, 0.99)
                 .word(-1, "auto")
                 .takes("P"),

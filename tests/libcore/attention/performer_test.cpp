@@ -231,7 +231,7 @@ TEST_CASE("performer: the state has one size; work and memory grow in proportion
 TEST_CASE("performer: what it cannot do, and settings that do not exist, are refused with the reason") {
   const AttentionSupport has = Made("performer", {2, 4})->support();
   CHECK_THROWS_WITH_AS(check_support("performer", has, {.window = true}),
-                       "performer has no window, which a memory of earlier windows needs, too", UsageError);
+                       "performer has no window; a memory of earlier windows needs one, too", UsageError);
   CHECK_THROWS_WITH_AS(check_support("performer", has, {.pairs = true}),
                        "performer cannot hide single pairs of positions", UsageError);
   CHECK_THROWS_WITH_AS(check_support("performer", has, {.bias = true}),

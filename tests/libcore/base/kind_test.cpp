@@ -168,7 +168,7 @@ TEST_CASE("kind text: what is no setting is refused with the way to write one, a
     CAPTURE(text);
     CHECK_THROWS_WITH_AS(KindText::parse(text),
                          concatenate("'", text, "': '", part,
-                                     "' is no setting; write NAME:KEY=VALUE,…, and a comma inside a value as \\,")
+                                     "' is not a setting; write NAME:KEY=VALUE,…, and a comma inside a value as \\,")
                              .c_str(),
                          UsageError);
   }

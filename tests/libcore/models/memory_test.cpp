@@ -218,7 +218,7 @@ TEST_CASE("memory: rotations that scores do not cancel are refused") {
     CHECK(difference_in_windows(model, whole_of(model), 4, 5, 5) > 1e-6);
     config.memory = 4;
     CHECK_THROWS_WITH_AS(models::ModelConfig(config).check(),
-                         doctest::Contains((attention + " has other scores where queries").c_str()), UsageError);
+                         doctest::Contains((attention + " changes its scores if queries").c_str()), UsageError);
   }
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("what may be undefined is refused") {
   CHECK(function_refusal("x' = log(x)").starts_with("a logarithm of x, which is 0 at 0"));
   CHECK(function_refusal("x' = -x*sqrt(x)").starts_with("a root of x, which is 0 at 0"));
   CHECK(function_refusal("x' = x^(-1) - 1/x").starts_with("a division by x"));
-  CHECK(function_refusal("x' = cos(x)").starts_with("0 is no equilibrium: x' is not 0 there"));
+  CHECK(function_refusal("x' = cos(x)").starts_with("0 is not an equilibrium: x' is not 0 there"));
   CHECK(function_refusal("x' = -x/(1 + x^2)").empty());
   CHECK(function_refusal("x' = -x*sqrt(2 + x^4)/log(3 + x^2)").find("a division by log(") != std::string::npos);
 }

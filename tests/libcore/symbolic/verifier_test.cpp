@@ -32,8 +32,9 @@ TEST_CASE("what Lyapunov's theorem needs is proved, and no more is claimed") {
 TEST_CASE("what cannot be judged is refused with the reason") {
   CHECK_THROWS_WITH_AS(
       evidence("x' = 1 - x; y' = -y", "x^2 + y^2"),
-      "0 is no equilibrium: x' = 1 there; one is at x = 1, y = 0: write the system in the distance from it", DataError);
-  CHECK_THROWS_WITH_AS(evidence("x' = 1 + x^2", "x^2"), "0 is no equilibrium: x' = 1 there", DataError);
+      "0 is not an equilibrium: x' = 1 there; one is at x = 1, y = 0: write the system in the distance from it",
+      DataError);
+  CHECK_THROWS_WITH_AS(evidence("x' = 1 + x^2", "x^2"), "0 is not an equilibrium: x' = 1 there", DataError);
 }
 
 TEST_CASE("without a solver what needs one is neither certified nor refuted") {

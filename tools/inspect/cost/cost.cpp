@@ -137,7 +137,7 @@ void check_usage(const cli::Arguments& arguments, const CostOptions& options) {
 CostReport report_of(const std::string& name, models::ModelConfig config, const analysis::TrialShape& shape,
                      bool measure) {
   check<DataError>(config.reads_tokens(), name, ": reads ", models::what_it_reads(config),
-                   "; only models of texts are counted; a --dry-run of finetune or pretrain says what a run takes");
+                   "; only models of texts are counted; --dry-run of finetune or pretrain estimates a run");
   if (config.tokens().vocab_size == 0) config.tokens().vocab_size = 256;
   CostReport report{name, config.arch(), {}, {}};
   try {

@@ -50,7 +50,7 @@ std::string heading(const CostReport& report) {
       concatenate(printable(report.name), ": ", report.architecture, ", ", grouped(cost.parameters), " parameters");
   if (cost.head_parameters > 0) text += concatenate(", and ", grouped(cost.head_parameters), " in the head");
   if (cost.adapter_parameters > 0) {
-    text += concatenate(", and ", grouped(cost.adapter_parameters), " in adapters, which alone are trained");
+    text += concatenate(", and ", grouped(cost.adapter_parameters), " in adapters; only these are trained");
   }
   return concatenate(text, "\na training step ", step_text(cost), "\n");
 }

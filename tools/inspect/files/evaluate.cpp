@@ -59,8 +59,8 @@ struct EvaluateOptions {
                 .essential(),
             self.memory);
     visitor(Field("stride",
-                  "tokens from the start of a window to that of the next, each of which predicts what those before it "
-                  "have not; auto means windows without overlap")
+                  "tokens from the start of a window to the start of the next; a window predicts only the tokens that "
+                  "earlier windows have not; auto means windows without overlap")
                 .range(1, 10000000)
                 .word(0, "auto")
                 .takes("N")

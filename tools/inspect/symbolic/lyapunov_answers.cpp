@@ -128,7 +128,7 @@ int answer_lines(cli::Input input, const LyapunovJudge& judge, const LyapunovOpt
 
 // Draws the function that the answer is about.
 void draw_portrait_of(const LyapunovAnswer& answer, const LyapunovOptions& options) {
-  check<DataError>(!answer.function.empty(), "no candidate for V was found, so that there is no picture");
+  check<DataError>(!answer.function.empty(), "no candidate for V was found, so no picture is drawn");
   const System system = symbolic::read_system(answer.system);
   const Tree function = symbolic::read_infix(answer.function, system.names);
   draw_portrait(options.portrait, system, function, options.reach,

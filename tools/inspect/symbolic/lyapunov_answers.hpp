@@ -38,8 +38,9 @@ struct LyapunovOptions {
                 .essential(),
             self.claim);
     visitor(
-        Field("box",
-              "where there is no proof for all of R^n, prove that V is a Lyapunov function on |x_i| <= R; 0 does not")
+        Field(
+            "box",
+            "without a proof for all of R^n, try to prove that V is a Lyapunov function on |x_i| <= R; 0 does not try")
             .range(0, 1000)
             .takes("R")
             .essential(),

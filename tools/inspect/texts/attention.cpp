@@ -46,16 +46,14 @@ struct AttentionOptions : Answer {
             self.head);
     visitor(Field("of",
                   "which attention of a sequence-to-sequence model: that of the source to itself (encoder), of the "
-                  "target to itself (self) or to the source (source); of a model of graphs, answer: what its answer "
-                  "rests on instead")
+                  "target to itself (self) or to the source (source); for a model of graphs, answer: the nodes on "
+                  "which its answer depends")
                 .one_of({"all", "self", "encoder", "source", "answer"})
                 .essential(),
             self.of);
-    visitor(Field("graph", "which graph of a graphs file: its number, from 1, or its id")
-                .not_empty()
-                .takes("N|ID")
-                .essential(),
-            self.graph);
+    visitor(
+        Field("graph", "graph of the graphs file: its number, from 1, or its id").not_empty().takes("N|ID").essential(),
+        self.graph);
     visitor(
         Field("top", "how many of the strongest links to print, or to draw between nodes of a graph that no edge joins")
             .range(0, 1000000)
@@ -181,7 +179,7 @@ void check_usage_of_texts(const cli::Arguments& arguments, const AttentionOption
                     "--graph and --of answer are for graphs files");
   check<UsageError>(options.beside.empty() || is_page_name(options.output), "--beside is for pages, -o FILE.html");
   check<UsageError>(options.beside.empty() || arguments.operands("SECOND").empty(),
-                    "--beside stands beside one text; leave out SECOND");
+                    "--beside is for single texts; leave out SECOND");
 }
 
 bool is_of_graph(const cli::Arguments& arguments) {

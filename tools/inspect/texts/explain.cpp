@@ -39,8 +39,8 @@ struct ExplainOptions : Answer {
   static void visit(Self& self, Visitor& visitor) {
     GivenTexts::visit(self.given, visitor);
     visitor(Field("method",
-                  "of networks: integrated gradients (auto), the gradient times the input, or the change where each "
-                  "word in turn is left out; contributions of a bag of words are exact")
+                  "for networks: integrated gradients (auto), the gradient times the input, or the change if each word "
+                  "in turn is left out; contributions of a bag of words are exact")
                 .essential(),
             self.wanted.method);
     visitor(Field("class", "the class or tag to explain instead of the predicted one; all means each of them")

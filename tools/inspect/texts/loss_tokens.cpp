@@ -45,8 +45,7 @@ std::string json_of(const data::TokenPair& record) {
 void print_loss(const text::Tokenizer& tokenizer, const std::string& path, const std::string& mark, bool jsonl,
                 const cli::Arguments& arguments) {
   const std::optional<TokenId> end = tokenizer.end_of_text();
-  check<DataError>(end.has_value(), path,
-                   ": the tokenizer has no token that ends a text, so that no response would end");
+  check<DataError>(end.has_value(), path, ": the tokenizer has no token that ends a text, so responses cannot end");
   Index given = 0, learned = 0, records = 0;
   TaskInput input = worked_input({});
   input.may_leave_out = false;

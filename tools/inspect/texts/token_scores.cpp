@@ -45,8 +45,8 @@ class TextScoring {
     if (const auto* next = model.as<models::TokenLoss>()) return scored_with(*next, next_tokens);
     const auto* const masked = model.as<models::MaskedPredictor>();
     check<DataError>(masked != nullptr, path,
-                     ": inspect surprise needs a model that predicts next tokens, masked tokens or target texts, and "
-                     "this is another one");
+                     ": inspect surprise needs a model that predicts next tokens, masked tokens or target texts; this "
+                     "model predicts none of them");
     return scored_with(*masked, masked_tokens);
   }
 

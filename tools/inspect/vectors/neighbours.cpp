@@ -195,7 +195,7 @@ cli::Verb verbs::neighbours() {
        .synopsis = {"MODEL WORD... [--top K] [--raw] [--json]",
                     "MODEL WORD... [--top K] [--raw] [--layout NAME] -o x.html|x.svg|x.png|x.pdf|x.tsv"},
        .operands = {{"MODEL", "a model file, or an adapter", 1, 1},
-                    {"WORD", "words, as they would stand in a text", 1, cli::any_number}}},
+                    {"WORD", "words, spelled as in a text", 1, cli::any_number}}},
       heddle::neighbours);
 }
 
