@@ -60,7 +60,7 @@ struct TrainingOptions {
                 .range(1, 1000000)
                 .takes("N"),
             self.accumulate);
-    visitor(Field("learning_rate", "peak learning rate; auto: the usual one of the model")
+    visitor(Field("learning_rate", "peak learning rate; auto: by model")
                 .formerly("lr")
                 .above(0, 1000)
                 .word(automatic_rate, "auto")

@@ -116,7 +116,7 @@ TEST_CASE("tables of graphs: an edge that is listed both ways has the label of e
     }
   }
   CHECK(contains(message_of([&] { tables_of(nodes, "source,target,label\na,b,1\nb,a,2\n"); }),
-                 "the edge has the label 'label' of another value the other way"));
+                 "the edge has the label 'label', which differs from that of the other direction in line"));
 }
 
 TEST_CASE("tables of graphs: labels and features follow their edges, whatever the order of the table") {

@@ -60,7 +60,7 @@ TEST_CASE("calibration: a temperature from the validation data, in the head, tha
            {"classify:calibrate=maybe", "--task: classify:calibrate: 'maybe' is not one of temperature, none"},
            {"classify:calibrat=none", "--task: classify has no setting 'calibrat'; it has calibrate"},
            {"regress:calibrate=none", "--task: regress has no setting 'calibrate' (it has none)"},
-           {"classify:", "is no setting"}}) {
+           {"classify:", "is not a setting"}}) {
     CAPTURE(task);
     const Outcome refused = corpus.run("finetune --arch bag --train train.tsv -o x.h5 --task " + task);
     CHECK(refused.status == 2);

@@ -352,7 +352,8 @@ TEST_CASE(
   for (const char* part :
        {"--steps N steps; auto: by ", "epochs (default auto)", "passes over the data; auto: by ",
         "steps (default auto)", "epoch: one after each (default epoch)", "a percentage of all steps; 4% with cosine, ",
-        "(default 10%)", "what suits (default auto)", "sequences in a micro-batch (default 16)", "(default 0.01)"}) {
+        "(default 10%)", "auto: by model (default auto)", "sequences in a micro-batch (default 16)",
+        "(default 0.01)"}) {
     CAPTURE(part);
     CHECK(contains(help, part));
   }
