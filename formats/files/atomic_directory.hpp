@@ -10,9 +10,9 @@ namespace heddle::formats {
 
 // If commit() is not called (after an exception, for example), nothing appears. A process killed by SIGKILL leaves
 // ".NAME.tmp.PID", which the next AtomicDirectory of that name removes by its directory_mark; it stays on NFS, where
-// directories cannot be locked, and if the process was killed in commit() between removing the mark and renaming.
-// Throws DataError if the directory cannot be made, and if the target exists and is not an empty directory, whose files
-// may be needed.
+// directories cannot be locked, and if the process was killed before it made the mark or, in commit(), between removing
+// the mark and renaming. Throws DataError if the directory cannot be made, and if the target exists and is not an empty
+// directory, whose files may be needed.
 class AtomicDirectory {
  public:
   explicit AtomicDirectory(const std::string& path);
